@@ -32,6 +32,15 @@ int open_beneath(int, const char*, int, uint32_t) noexcept {
 }
 #endif
 
+// Whether openat() may succeed where openat2() did not. Kernels before 5.6 answer ENOSYS; sandboxes
+// answer what they like. As a name is a single component, O_NOFOLLOW alone protects it too, and a
+// real EPERM, EACCES or EINVAL comes back from openat() as well. EXDEV: what was found was moved
+// out of the directory before the kernel looked where it is, as a session that is being deleted.
+bool may_be_of_openat2_alone(int os_errno) noexcept {
+  return os_errno == ENOSYS || os_errno == EPERM || os_errno == EACCES || os_errno == EINVAL ||
+         os_errno == EXDEV;
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -61,11 +70,7 @@ Descriptor open_component(int directory, const std::string& name, int flags,
                           uint32_t permissions) noexcept {
   flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   int number = open_beneath(directory, name.c_str(), flags, permissions);
-  // Kernels before 5.6 answer ENOSYS and some sandboxes EPERM. As a name is a single component,
-  // O_NOFOLLOW alone protects it too; a real EPERM comes back from openat() as well. EXDEV: what
-  // was found was moved out of the directory before the kernel looked where it is, as a session
-  // that is being deleted.
-  if (number < 0 && (errno == ENOSYS || errno == EPERM || errno == EXDEV)) {
+  if (number < 0 && may_be_of_openat2_alone(errno)) {
     number =
         retry_interrupted([&] { return ::openat(directory, name.c_str(), flags, permissions); });
   }

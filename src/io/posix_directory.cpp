@@ -39,11 +39,15 @@ FileKind kind_of_entry(const dirent& entry) noexcept {
   return entry.d_type == DT_DIR ? FileKind::kDirectory : FileKind::kOther;
 }
 
-// Some sandboxes answer EPERM to calls that they do not know. The kernel has another answer for
-// names that cannot be.
+bool is_refused_permission(int os_errno) noexcept {
+  return os_errno == EPERM || os_errno == EACCES;
+}
+
+// Some sandboxes answer so to calls that they do not know. The kernel has another answer for names
+// that cannot be.
 bool is_exchange_denied() noexcept {
   return ::syscall(SYS_renameat2, AT_FDCWD, "", AT_FDCWD, "", kRenameExchange) != 0 &&
-         errno == EPERM;
+         is_refused_permission(errno);
 }
 
 struct CloseDirectory {
@@ -221,8 +225,8 @@ int PosixDirectory::rename_without_replacing(const std::string& from, int target
                      kRenameNoReplace);
   });
   if (answer == 0) return 0;
-  // The kernel, file system or sandbox lacks it; a real EPERM comes back below.
-  if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+  // The kernel, file system or sandbox lacks it; a real refusal comes back below.
+  if (errno != EINVAL && errno != ENOSYS && !is_refused_permission(errno)) return errno;
   struct stat taken {};
   if (::fstatat(target, to.c_str(), &taken, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
   if (errno != ENOENT) return errno;
@@ -254,7 +258,7 @@ Status PosixDirectory::exchange(std::string_view name, Directory& other,
   });
   if (answer == 0) return {};
   int os_errno = errno;
-  if (os_errno == EPERM && is_exchange_denied()) os_errno = ENOSYS;
+  if (is_refused_permission(os_errno) && is_exchange_denied()) os_errno = ENOSYS;
   return answer_of_refused_exchange(os_errno, path_of(name), target.path_of(other_name));
 }
 

@@ -325,8 +325,8 @@ TEST_F(PosixFiles, RefusesLinksWithoutOpenat2Too) {
   put_file(temporary_.path_of("file"), "x");
   ASSERT_EQ(::symlink("file", temporary_.path_of("link").c_str()), 0);
   ASSERT_EQ(::symlink("/etc", temporary_.path_of("directory").c_str()), 0);
-  // EXDEV: what was found was moved away meanwhile.
-  for (const int os_errno : {ENOSYS, EPERM, EXDEV}) {
+  // EPERM, EACCES, EINVAL: of a sandbox. EXDEV: what was found was moved away meanwhile.
+  for (const int os_errno : {ENOSYS, EPERM, EACCES, EINVAL, EXDEV}) {
     EXPECT_TRUE(succeeds_in_child([&] {
       CHILD_EXPECT(deny_system_call(SYS_openat2, os_errno));
       CHILD_EXPECT(root_->open("file", OpenMode::kRead).ok());
@@ -344,7 +344,7 @@ TEST_F(PosixFiles, MovesWithoutReplacingWhereTheKernelCannotPromiseIt) {
   ASSERT_TRUE(root_->make_directory("trash").ok());
   auto trash = *root_->open_directory("trash");
   put_file(temporary_.path_of("trash/taken"), "theirs");
-  for (const int os_errno : {ENOSYS, EINVAL, EPERM}) {
+  for (const int os_errno : {ENOSYS, EINVAL, EPERM, EACCES}) {
     put_file(temporary_.path_of("file"), "mine");
     const std::string kept = "kept" + std::to_string(os_errno);
     EXPECT_TRUE(succeeds_in_child([&] {
@@ -362,13 +362,14 @@ TEST_F(PosixFiles, MovesWithoutReplacingWhereTheKernelCannotPromiseIt) {
 TEST_F(PosixFiles, WhereDirectoriesCannotBeSwappedSaysSo) {
   ASSERT_TRUE(root_->make_directory("one").ok());
   ASSERT_TRUE(root_->make_directory("two").ok());
-  // EPERM: of a sandbox; for one of a file system see the next test.
-  for (const int os_errno : {EINVAL, ENOSYS, EOPNOTSUPP, EIO, EPERM}) {
+  // EPERM, EACCES: of a sandbox; for one of a file system see WhereDirectoriesMayNotBeSwapped….
+  for (const int os_errno : {EINVAL, ENOSYS, EOPNOTSUPP, EIO, EPERM, EACCES}) {
     EXPECT_TRUE(succeeds_in_child([&] {
       CHILD_EXPECT(deny_system_call(SYS_renameat2, os_errno));
       const Status refused = root_->exchange("one", *root_, "two");
       CHILD_EXPECT(refused.code() == (os_errno == EIO ? Code::kIo : Code::kUnsupported));
-      CHILD_EXPECT(refused.place().os_errno == (os_errno == EPERM ? ENOSYS : os_errno));
+      const bool is_of_sandbox = os_errno == EPERM || os_errno == EACCES;
+      CHILD_EXPECT(refused.place().os_errno == (is_of_sandbox ? ENOSYS : os_errno));
       CHILD_EXPECT(refused.place().path == temporary_.path_of("two"));
       CHILD_EXPECT(refused.message().find("swap") != std::string::npos);
       return true;
