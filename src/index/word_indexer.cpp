@@ -1,9 +1,6 @@
 #include "index/word_indexer.h"
 
-#include <chrono>
 #include <utility>
-
-#include "base/beside.h"
 
 namespace varve::index {
 
@@ -32,10 +29,7 @@ void WordIndexer::wait() {
 }
 
 // Whether the other thread has nothing to do: it counts faster than the caller reads.
-bool WordIndexer::is_idle() const {
-  return !at_work_.valid() ||
-         at_work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
+bool WordIndexer::is_idle() const { return !at_work_.valid() || at_work_.is_done(); }
 
 // The other thread counts the portion that was collected. It adds the terms of the one before, too,
 // where it has less to do than the caller, and where the lists have to be compressed behind them.
@@ -62,7 +56,7 @@ void WordIndexer::collect() {
   text_.counter().give_memory_back();
 }
 
-std::future<void> WordIndexer::start_compressing() {
+Beside<void> WordIndexer::start_compressing() {
   return start_beside(in_thread_, [this] { text_.compress(); });
 }
 

@@ -11,9 +11,9 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <string_view>
 
+#include "base/beside.h"
 #include "index/text_index.h"
 #include "json/document.h"
 
@@ -32,7 +32,7 @@ class WordIndexer {
   template <typename Work>
   void finish(Work meanwhile) {
     collect();
-    std::future<void> compressing = start_compressing();
+    Beside<void> compressing = start_compressing();
     meanwhile();
     compressing.get();
   }
@@ -43,7 +43,7 @@ class WordIndexer {
   void wait();
   void collect();
   void count();
-  std::future<void> start_compressing();
+  Beside<void> start_compressing();
 
   TextIndex& text_;
   uint64_t added_bytes_max_;
@@ -53,7 +53,7 @@ class WordIndexer {
   CountedRows counted_;  // terms of that portion, when at_work_ has ended
   CountedRows adding_;   // of the portion before
   json::Document scratch_;
-  std::future<void> at_work_;  // the last member: it ends before the others go
+  Beside<void> at_work_;  // the last member: it ends before the others go
 };
 
 }  // namespace varve::index

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/beside.h"
 #include "session/core.h"
 
 namespace varve::session {
@@ -45,7 +45,7 @@ class CompactedIndex {
   std::shared_ptr<index::Index> made_;
   std::shared_ptr<index::Index> old_;
   std::optional<Core::Snapshot> snapshot_;
-  std::future<std::string> encoding_;
+  Beside<std::string> encoding_;
 };
 
 }  // namespace varve::session

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +52,7 @@ struct Replaced {
 struct CompactionOutcome {
   CompactionReport report;
   std::optional<Core::Snapshot> snapshot;  // of the new log's index, when made without a rebuild
-  std::future<void> releasing;             // frees what was replaced
+  Beside<void> releasing;                  // frees what was replaced
 };
 
 class Compaction {
@@ -127,7 +126,7 @@ class Compaction {
 
  private:
   // Freeing a large file takes as long as copying a third of it.
-  std::future<void> release_replaced() {
+  Beside<void> release_replaced() {
     if (!has_threads()) return {};
     const auto replaced =
         std::make_shared<Replaced>(Replaced{std::move(old_log_), compacted_.take_old()});

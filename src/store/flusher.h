@@ -10,10 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/environment.h"
+#include "base/quiet_thread.h"
 #include "session/session.h"
 
 namespace varve::store {
@@ -34,7 +34,7 @@ class Flusher {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::thread thread_;  // declared last: it uses the others
+  QuietThread thread_;  // declared last: it uses the others
 };
 
 // What the flusher does each time. A busy session (its lock is held by another process, or waited

@@ -7,9 +7,9 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "json/tree.h"
 #include "query/cursor.h"
 #include "query/vocabulary.h"
@@ -136,7 +136,7 @@ class StoreQuery {
     const auto work = [&] {
       for (size_t i = next.fetch_add(1); i < ids_.size(); i = next.fetch_add(1)) visit(i, step);
     };
-    std::vector<std::thread> helpers;
+    std::vector<QuietThread> helpers;
     helpers.reserve(thread_count_);
     try {
       for (uint64_t i = 1; i < thread_count_; ++i) helpers.emplace_back(work);

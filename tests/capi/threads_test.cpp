@@ -1,8 +1,12 @@
 // Closing on one thread while others call, and calling from many threads at once.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <varve/varve.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -165,6 +169,41 @@ TEST(ThreadsOfTheHost, AddAtOnceAndEveryEntryIsThereOnce) {
   EXPECT_EQ(all.size(), 100U);
   for (const auto& id : all) EXPECT_TRUE(session.get(id).ok()) << id;
   EXPECT_EQ(session.stats().object().at("entries"), 100);
+}
+
+// The threads of this process, and which signals each blocks, as the system tells them.
+std::map<std::string, uint64_t> blocked_signals() {
+  std::map<std::string, uint64_t> blocked;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    std::string word;
+    while (status >> word && word != "SigBlk:") {
+    }
+    status >> std::hex >> blocked[task.path().filename()];
+  }
+  return blocked;
+}
+
+// One that took a signal would run the host's handler, or end the host, while the host's own thread
+// blocks it, so as to wait for it.
+TEST(ThreadsOfTheLibrary, TakeNoSignalOfTheHost) {
+  const TempDirectory directory;
+  const auto of_host = blocked_signals();
+  const Store store(directory.path(),
+                    R"({"durability":"interval","performance":{"batch_write_interval_ms":1}})");
+  const Session session(store);
+  EXPECT_TRUE(session.add(entry("a")).ok());
+  while (session.stats().object().at("durable_seq") != 1) {  // until the thread is at work
+  }
+  size_t count = 0;
+  for (const auto& [thread, blocked] : blocked_signals()) {
+    if (of_host.contains(thread)) continue;
+    ++count;
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1}) {
+      EXPECT_EQ(blocked >> (signal - 1) & 1, 1U) << signal;
+    }
+  }
+  EXPECT_EQ(count, 1U);
 }
 
 }  // namespace
