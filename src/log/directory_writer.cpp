@@ -451,7 +451,9 @@ Status DirectoryStorage::remove_residue(std::span<const std::string_view> docume
   for (const auto& item : items) {
     const bool named = item.name == kQuarantineFile ||
                        std::find(documents.begin(), documents.end(), item.name) != documents.end();
-    if (named || is_temporary_name(item.name)) VARVE_TRY(directory_->remove(item.name));
+    // We make no directory here: one of such a name is somebody else's.
+    const bool is_left_over = is_temporary_name(item.name) && item.kind != io::FileKind::kDirectory;
+    if (named || is_left_over) VARVE_TRY(directory_->remove(item.name));
   }
   return directory_->sync();
 }

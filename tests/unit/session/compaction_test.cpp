@@ -387,6 +387,23 @@ TEST(CompactionAndDamage, APurgeLeavesNothingOfADamagedMetadata) {
   EXPECT_TRUE(Metadata::parse(disk.bytes("metadata.json"), kSessionId).ok());
 }
 
+// No file of ours, whatever its name.
+TEST(CompactionAndDamage, ADirectoryOfSomebodyElsesStaysAndAPurgeIsDone) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  disk.write("memory.jsonl.tmp-0123456789abcdef", "canary");
+  const std::string folder = "copy.tmp-of-mine";
+  ASSERT_TRUE((*disk.disk.open_root(kFolder, false))->make_directory(folder).ok());
+  const auto session = disk.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  ASSERT_TRUE(session->remove("a", "").ok());
+  const auto purged = session->compact(purge());
+  EXPECT_TRUE(purged.ok()) << purged.status().message();
+  EXPECT_FALSE(disk.read("memory.jsonl.tmp-0123456789abcdef").has_value());
+  EXPECT_TRUE((*disk.disk.open_root(kFolder, false))->info(folder).ok());
+}
+
 // It counts entries by type, and until then also those that have expired.
 TEST(CompactionAndDamage, APurgeThatLeavesATypeOfWhatWentInTheMetadataFails) {
   Host host;
