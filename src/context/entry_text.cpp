@@ -9,7 +9,9 @@
 #include "entry/entry.h"
 #include "json/canonical.h"
 #include "json/raw.h"
+#include "json/tree.h"
 #include "text/line_ends.h"
+#include "transfer/chat_text.h"
 
 namespace varve::context {
 
@@ -131,6 +133,36 @@ class LineReader {
     return text + what;
   }
 
+  // Those that a message of a chat has beside its text.
+  std::vector<transfer::ToolTurn> read_calls() {
+    json::Tree message = json::Tree::object();
+    for (const std::string_view name : {"tool_calls", "function_call", "parts"}) {
+      const std::string_view value = find(name);
+      if (!value.starts_with('[') && !value.starts_with('{')) continue;
+      if (name == "parts" && value.find("tool_use") == std::string_view::npos) continue;
+      auto member = json::Tree::parse(value, entry::line_limits());
+      is_wrong_ = is_wrong_ || !member.ok();
+      if (member.ok()) message.set(name, *std::move(member));
+    }
+    return transfer::calls_in(message);
+  }
+
+  std::string said_text() {
+    const auto text = first_of({"message", "content", "text"});
+    const std::vector<transfer::ToolTurn> calls = read_calls();
+    if (calls.empty()) return text_of(text.empty() ? content_ : text);
+    std::string said = text.empty() ? std::string() : text_of(text);
+    for (const auto& call : calls) said.append(said.empty() ? "" : "\n").append(call.text);
+    return said;
+  }
+
+  // A call of a chat is a message, which may make several.
+  std::string call_text() {
+    const bool is_given = !first_of({"arguments", "args", "input"}).empty();
+    if (!is_given && !read_calls().empty()) return said_text();
+    return tool_text({"arguments", "args", "input", "message"});
+  }
+
   void read_call_id(std::string_view name, EntryText* out) {
     out->call_id = text_of(find(name));
     out->call_key = entry::content_string_key(name, out->call_id);
@@ -144,14 +176,13 @@ class LineReader {
     if (out->is_tool) {
       const bool is_call = type == "tool_call";
       out->label = label_of(type);
-      out->text = is_call ? tool_text({"arguments", "args", "input", "message"})
-                          : tool_text({"result", "output", "content", "message", "error"});
+      out->text =
+          is_call ? call_text() : tool_text({"result", "output", "content", "message", "error"});
       return;
     }
     out->speaker = speaker_of(out->role);
     out->label = out->role.empty() ? label_of(type) : out->role;
-    const auto text = first_of({"message", "content", "text"});
-    out->text = text_of(text.empty() ? content_ : text);
+    out->text = said_text();
   }
 
   json::Document& scratch_;

@@ -23,8 +23,9 @@ struct EntryText {
 };
 
 // `line` as stored, of an entry of this type. The text is the content when that is a string; its
-// `message`, `content` or `text`; of a tool call the name and the arguments, of its result the name
-// and the result; else the content as JSON. errors: kCorruption for a line without content.
+// `message`, `content` or `text`, and the calls of a chat's message after it; of a tool call the
+// name and the arguments, of its result the name and the result; else the content as JSON.
+// errors: kCorruption for a line without content.
 Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
                                   json::Document& scratch);
 

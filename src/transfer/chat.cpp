@@ -5,6 +5,7 @@
 
 #include "base/time.h"
 #include "json/canonical.h"
+#include "transfer/chat_text.h"
 #include "transfer/convert.h"
 
 namespace varve::transfer {
@@ -36,26 +37,6 @@ bool is_kind(const Tree& part, std::initializer_list<std::string_view> kinds) {
     if (kind == wanted) return true;
   }
   return false;
-}
-
-void append_text(std::string_view text, std::string& out) {
-  if (text.empty()) return;
-  if (!out.empty()) out += "\n\n";
-  out += text;
-}
-
-// The readable text of a message's or a part's content.
-std::string text_of(const Tree& content) {
-  if (content.is_string()) return content.text();
-  std::string text;
-  for (const Tree& part : content.items()) {
-    if (part.is_string()) append_text(part.text(), text);
-    if (!part.is_object()) continue;
-    append_text(part.get_string("text"), text);
-    const Tree* inner = part.get("content");
-    if (inner != nullptr) append_text(text_of(*inner), text);
-  }
-  return text;
 }
 
 bool is_text(const Tree& part) {
@@ -106,7 +87,7 @@ Tree content_of(const Tree& message) {
     while (message.get(name) != nullptr) name += '_';
     return name;
   };
-  const std::string text = text_of(*given);
+  const std::string text = text_of_content(*given);
   if (!text.empty() || given->is_string()) {
     content.set(free_name("message", "content_text"), Tree::string(text));
   }

@@ -49,6 +49,34 @@ TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
             R"(tool_result: {"call_id":"c","status":200})");
 }
 
+// As an import leaves messages of the APIs of OpenAI and Anthropic.
+TEST(EntryText, OfAMessageWithCallsHasEachOfThemAfterWhatWasSaid) {
+  const std::string two =
+      R"("tool_calls":[)"
+      R"({"id":"a","type":"function","function":{"name":"f","arguments":"{\"n\":1}"}},)"
+      R"({"id":"b","type":"custom","custom":{"name":"g","input":"x"}}])";
+  EXPECT_EQ(shown("tool_call", R"({"role":"assistant","message":"I look.",)" + two + "}"),
+            "tool_call: I look.\nf {\"n\":1}\ng x");
+  EXPECT_EQ(shown("tool_call", R"({"role":"assistant","name":"bot",)" + two + "}"),
+            "tool_call: f {\"n\":1}\ng x");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"I look.",)" + two + "}"),
+            "assistant: I look.\nf {\"n\":1}\ng x");
+  EXPECT_EQ(shown("tool_call", R"({"role":"assistant","message":"I look.","parts":[
+                {"type":"text","text":"I look."},
+                {"type":"tool_use","id":"t","name":"f","input":{"b":1,"a":[]}}]})"),
+            R"(tool_call: I look.
+f {"a":[],"b":1})");
+  EXPECT_EQ(shown("tool_call", R"({"role":"assistant",)"
+                               R"("function_call":{"name":"f","arguments":"{}"}})"),
+            "tool_call: f {}");
+  // What names no tool is no call of one.
+  EXPECT_EQ(shown("message", R"({"role":"user","message":"hi","tool_calls":["f",{"id":"1"},7]})"),
+            "user: hi");
+  EXPECT_EQ(
+      shown("message", R"({"role":"user","message":"hi","parts":7,"function_call":"tool_use"})"),
+      "user: hi");
+}
+
 TEST(EntryText, KnowsSpeakersAndCalls) {
   EXPECT_EQ(read("message", R"({"role":"user","message":""})").speaker, Speaker::kUser);
   EXPECT_EQ(read("message", R"({"role":"assistant","message":""})").speaker, Speaker::kAssistant);
@@ -81,6 +109,8 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
       R"({"message":null,"text":"hi"})",
       R"({"call_id":"c1","message":"hi","role":"tool"})",
       R"({"message":"hi","tool_call_id":"c1"})",
+      R"({"message":"hi","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]})",
+      R"({"parts":[{"type":"tool_use","name":"f","input":{"b":1,"a":2}}]})",
       R"({"x":1})",
       R"({"say \"x\"":1})",
       R"({"say \"x\"":1,"text":"hi"})",

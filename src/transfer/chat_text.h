@@ -1,0 +1,26 @@
+// What a message of a chat says: its text, the calls of tools that it makes, the results it brings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json/tree.h"
+
+namespace varve::transfer {
+
+// The readable text of a content, which is text or a list of parts.
+[[nodiscard]] std::string text_of_content(const json::Tree& content);
+
+struct ToolTurn {
+  std::string call_id;  // empty when it has none
+  std::string text;     // of a call its name and arguments, of a result what came out
+};
+
+// Calls as the APIs of OpenAI and Anthropic write them, in this order: `tool_calls`,
+// `function_call`, and `tool_use` among the `parts`, where an import puts the parts of a content.
+[[nodiscard]] std::vector<ToolTurn> calls_in(const json::Tree& message);
+
+// The parts `tool_result`.
+[[nodiscard]] std::vector<ToolTurn> results_in(const json::Tree& message);
+
+}  // namespace varve::transfer
