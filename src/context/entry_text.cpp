@@ -36,6 +36,17 @@ Speaker speaker_of(std::string_view role) {
 
 bool is_string(std::string_view value) { return value.starts_with('"'); }
 
+using Values = std::initializer_list<std::string_view>;
+bool is_one_of(std::string_view value, Values values) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// Of values as they stand in a line.
+bool is_empty(std::string_view value) { return is_one_of(value, {"", "null", R"("")"}); }
+bool is_nothing(std::string_view value) {
+  return is_empty(value) || is_one_of(value, {"false", "0", "{}", "[]"});
+}
+
 // Reads a line by its members as they stand in it; a Document is made only of values that are not
 // plain text.
 class LineReader {
@@ -94,6 +105,21 @@ class LineReader {
     return {};
   }
 
+  // The first of them that is not empty; where all are, the first that is there.
+  [[nodiscard]] std::string_view best_of(Names names) const {
+    for (const auto name : names) {
+      if (const auto value = find(name); !is_empty(value)) return value;
+    }
+    return first_of(names);
+  }
+  // Empty when there is none, or only null.
+  [[nodiscard]] std::string_view first_not_null(Names names) const {
+    for (const auto name : names) {
+      if (const auto value = find(name); !is_one_of(value, {"", "null"})) return value;
+    }
+    return {};
+  }
+
   // The characters of a string; any other value as canonical JSON.
   std::string text_of(std::string_view value) {
     std::string text;
@@ -124,13 +150,22 @@ class LineReader {
 
   std::string tool_text(Names details) {
     std::string text;
-    const auto name = first_of({"name", "tool"});
+    const auto name = first_not_null({"name", "tool"});
     if (!name.empty()) text = text::make_one_line(text_of(name));
-    const auto detail = first_of(details);
+    const auto detail = best_of(details);
     if (name.empty() && detail.empty()) return text_of(content_);
     const std::string what = detail.empty() ? other_members() : text_of(detail);
     if (!text.empty() && !what.empty()) text.push_back(' ');
     return text + what;
+  }
+
+  std::string result_text() {
+    constexpr std::string_view kError = "error";
+    std::string text = tool_text({"result", "output", "content", "message", kError});
+    const std::string_view shown = best_of({"result", "output", "content", "message"});
+    if (!is_empty(shown) && !is_nothing(find(kError)))
+      text.append("\nerror: ").append(text_of(find(kError)));
+    return text;
   }
 
   // Those that a message of a chat has beside its text.
@@ -148,12 +183,20 @@ class LineReader {
   }
 
   std::string said_text() {
-    const auto text = first_of({"message", "content", "text"});
+    const auto text = first_not_null({"message", "content", "text", "refusal"});
     const std::vector<transfer::ToolTurn> calls = read_calls();
-    if (calls.empty()) return text_of(text.empty() ? content_ : text);
+    if (text.empty() && calls.empty() && !is_silent()) return text_of(content_);
     std::string said = text.empty() ? std::string() : text_of(text);
     for (const auto& call : calls) said.append(said.empty() ? "" : "\n").append(call.text);
     return said;
+  }
+
+  // Whether it is a message in which nothing was said, as of a model that only called tools.
+  [[nodiscard]] bool is_silent() const {
+    return is_string(find("role")) &&
+           std::all_of(members_.begin(), members_.end(), [](const Member& member) {
+             return member.name == "role" || is_nothing(member.value);
+           });
   }
 
   // A call of a chat is a message, which may make several.
@@ -176,8 +219,7 @@ class LineReader {
     if (out->is_tool) {
       const bool is_call = type == "tool_call";
       out->label = label_of(type);
-      out->text =
-          is_call ? call_text() : tool_text({"result", "output", "content", "message", "error"});
+      out->text = is_call ? call_text() : result_text();
       return;
     }
     out->speaker = speaker_of(out->role);

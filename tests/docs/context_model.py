@@ -36,12 +36,30 @@ class Entry:
         self.label, self.text = self.role or self.type, self.text_of(members)
 
     def text_of(self, members):
-        if self.is_call or self.is_result:
-            detail = "arguments" if self.is_call else "result"
-            parts = [shown(members[name]) for name in ("name", detail) if name in members]
+        if self.is_call:
+            parts = [shown(members[name]) for name in ("name", "arguments") if name in members]
             return " ".join(filter(None, parts)) if parts else shown(self.content)
-        names = [name for name in ("message", "content", "text") if name in members]
+        if self.is_result:
+            return self.text_of_result(members)
+        names = [name for name in ("message", "content", "text", "refusal")
+                 if members.get(name) is not None]
+        if not names and members.get("role") and not any(
+                members[name] for name in members if name != "role"):
+            return ""
         return shown(members[names[0]] if names else self.content)
+
+    def text_of_result(self, members):
+        result, error = members.get("result"), members.get("error")
+        has_result = result not in (None, "")
+        if not has_result and (error not in (None, "") or "result" not in members):
+            result = error
+        parts = [members.get("name", "")]
+        if "result" in members or "error" in members:
+            parts.append(shown(result))
+        elif not members.get("name"):
+            return shown(self.content)
+        failure = f"\nerror: {shown(error)}" if has_result and error else ""
+        return " ".join(filter(None, parts)) + failure
 
     @property
     def line(self):

@@ -44,15 +44,20 @@ class Maker(random.Random):
         return " ".join(self.choices(WORDS, k=self.randint(0, 6)))
 
     def tool_content(self, detail):
+        errors = [None, False, "", {}, True, {"code": 5}, self.sentence()]
+        failure = {"error": (0.4, lambda: self.choice(errors))} if detail == "result" else {}
         return self.optional({
             "name": (0.8, lambda: self.choice(["weather", "open"])),
             detail: (0.8, lambda: self.choice([self.sentence(), {"b": 1, "a": "é\n"}, 5])),
+            **failure,
             "call_id": (0.7, lambda: self.choice(["c1", "c2", "call_0123456789"]))})
 
     def content(self, type_):
         if type_ in ("tool_call", "tool_result"):
             return self.tool_content("arguments" if type_ == "tool_call" else "result")
-        said = {"role": self.choice(ROLES), "message": self.sentence()}
+        said = {"role": self.choice(ROLES),
+                self.choice(["message", "message", "refusal"]): self.choice(
+                    [self.sentence(), self.sentence(), None])}
         return self.choice([said, said, self.sentence(), {"text": self.sentence()},
                             {"n": 1, "a": self.sentence()}, 5, [self.sentence()]])
 

@@ -49,6 +49,39 @@ TEST(EntryText, OfToolsIsTheNameAndWhatWentInOrCameOut) {
             R"(tool_result: {"call_id":"c","status":200})");
 }
 
+TEST(EntryText, OfAMemberThatIsNullIsThatOfTheNext) {
+  EXPECT_EQ(shown("message", R"({"role":"user","message":null,"text":"hi"})"), "user: hi");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","content":null})"), "assistant: ");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","audio":null})"), "assistant: ");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","content":null,"n":1})"),
+            R"(assistant: {"content":null,"n":1,"role":"assistant"})");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","content":null,"refusal":"I will not."})"),
+            "assistant: I will not.");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"Yes.","refusal":null})"),
+            "assistant: Yes.");
+  EXPECT_EQ(shown("finding", R"({"text":null})"), R"(finding: {"text":null})");
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","result":null})"), "tool_result: f null");
+  EXPECT_EQ(shown("tool_result", R"({"name":null,"message":"ok"})"), "tool_result: ok");
+}
+
+// The model would take what failed for done.
+TEST(EntryText, OfAResultHasItsErrorToo) {
+  for (const char* nothing : {"null", R"("")"}) {
+    EXPECT_EQ(shown("tool_result", R"({"name":"f","result":)" + std::string(nothing) +
+                                       R"(,"error":"no such file"})"),
+              "tool_result: f no such file");
+  }
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","result":"half","error":{"code":5}})"),
+            "tool_result: f half\nerror: {\"code\":5}");
+  EXPECT_EQ(shown("tool_result", R"({"result":[1],"error":true})"),
+            "tool_result: [1]\nerror: true");
+  for (const char* none : {"null", "false", R"("")", "0", "{}", "[]"}) {
+    EXPECT_EQ(
+        shown("tool_result", R"({"name":"f","result":"ok","error":)" + std::string(none) + "}"),
+        "tool_result: f ok");
+  }
+}
+
 // As an import leaves messages of the APIs of OpenAI and Anthropic.
 TEST(EntryText, OfAMessageWithCallsHasEachOfThemAfterWhatWasSaid) {
   const std::string two =
@@ -107,6 +140,10 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
       R"({"text":"hi"})",
       R"({"text":[1],"role":"user"})",
       R"({"message":null,"text":"hi"})",
+      R"({"name":"f","result":"","error":{"b":1,"a":2}})",
+      R"({"name":"f","result":"half","error":"\u0041"})",
+      R"({"role":"assistant","content":null,"refusal":"no"})",
+      R"({"role":"assistant"})",
       R"({"call_id":"c1","message":"hi","role":"tool"})",
       R"({"message":"hi","tool_call_id":"c1"})",
       R"({"message":"hi","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]})",
