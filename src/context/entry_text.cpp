@@ -105,12 +105,13 @@ class LineReader {
     return {};
   }
 
-  // The first of them that is not empty; where all are, the first that is there.
+  // The first of them that is not empty; where all are, the first that is not null.
   [[nodiscard]] std::string_view best_of(Names names) const {
     for (const auto name : names) {
       if (const auto value = find(name); !is_empty(value)) return value;
     }
-    return first_of(names);
+    const auto value = first_not_null(names);
+    return value.empty() ? first_of(names) : value;
   }
   // Empty when there is none, or only null.
   [[nodiscard]] std::string_view first_not_null(Names names) const {
@@ -183,7 +184,8 @@ class LineReader {
   }
 
   std::string said_text() {
-    const auto text = first_not_null({"message", "content", "text", "refusal"});
+    const auto best = best_of({"message", "content", "text", "refusal"});
+    const auto text = best == "null" ? std::string_view() : best;
     const std::vector<transfer::ToolTurn> calls = read_calls();
     if (text.empty() && calls.empty() && !is_silent()) return text_of(content_);
     std::string said = text.empty() ? std::string() : text_of(text);

@@ -37,6 +37,9 @@ constexpr std::array<std::string_view, 10> kEntryMembers = {
     "id",        "timestamp", "importance", "tags",       "references",
     "relations", "trace_id",  "span_id",    "expires_at", "ttl_seconds"};
 
+// Under which the arguments of a call may come: a context shows the first that is there.
+constexpr std::array<std::string_view, 4> kArguments = {"arguments", "args", "input", "message"};
+
 constexpr int kOpenCallsMax = 100;  // calls of one name that are looked at for one without a result
 
 Status invalid(std::string_view member, std::string message) {
@@ -84,7 +87,10 @@ class Recorder {
         return invalid("name", "'name' is missing; give the tool's name");
       }
       VARVE_TRY(check_name());
-      if (content_.get("arguments") == nullptr) content_.set("arguments", Tree::object());
+      const bool is_given =
+          std::any_of(kArguments.begin(), kArguments.end(),
+                      [this](std::string_view name) { return content_.get(name) != nullptr; });
+      if (!is_given) content_.set("arguments", Tree::object());
     } else if (kind_.type == "tool_result") {
       VARVE_TRY(read_call_id());
       const bool has_name = content_.get("name") != nullptr;
@@ -108,7 +114,8 @@ class Recorder {
     return {};
   }
 
-  // {"content": TEXT} becomes {"role", "message": TEXT}, as conversations have it.
+  // {"content": TEXT} becomes {"role", "message": TEXT}, as conversations have it. Null is what
+  // clients send for no text.
   Status make_message() {
     const Tree* role = content_.get("role");
     if (role != nullptr && role->text() != kind_.role) {
@@ -119,8 +126,9 @@ class Recorder {
     if (text == nullptr && content_.get("message") == nullptr) {
       return invalid("content", "'content' is missing; give what was said");
     }
-    if (text != nullptr && text->is_string() && content_.get("message") == nullptr) {
-      Tree message = *text;
+    const bool is_text = text != nullptr && (text->is_string() || text->is_null());
+    if (is_text && content_.get("message") == nullptr) {
+      Tree message = text->is_null() ? Tree::string("") : *text;
       content_.erase("content");
       content_.set("message", std::move(message));
     }

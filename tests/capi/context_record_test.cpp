@@ -38,6 +38,25 @@ TEST_F(ContextRecord, ContentThatIsNoTextAndOtherMembersStayAsTheyAre) {
             json::parse(R"({"content":[{"type":"image"}],"model":"m-1","role":"user"})"));
 }
 
+// Models that only call tools say null.
+TEST_F(ContextRecord, AContentOfNullIsAnEmptyText) {
+  EXPECT_EQ(record("assistant_message", R"({"content":null})").at("content"),
+            json::value({{"role", "assistant"}, {"message", ""}}));
+  EXPECT_EQ(record("assistant_message", R"({"content":null,"refusal":"No."})").at("content"),
+            json::parse(R"({"role":"assistant","message":"","refusal":"No."})"));
+  EXPECT_EQ(record("user_message", R"({"content":null,"message":"hi"})").at("content"),
+            json::parse(R"({"role":"user","content":null,"message":"hi"})"));
+}
+
+TEST_F(ContextRecord, ACallHasTheInputThatItCameWith) {
+  for (const char* name : {"input", "args", "message"}) {
+    const std::string given = R"("name":"f",")" + std::string(name) + R"(":{"city":"Lund"})";
+    EXPECT_EQ(record("tool_call", "{" + given + "}").at("content"), json::parse("{" + given + "}"));
+  }
+  const Answer context = session.context(R"({"retrieve":[{"recency":1}]})");
+  EXPECT_NE(context.text.find("tool_call: f {"), std::string::npos) << context.text;
+}
+
 TEST_F(ContextRecord, MembersOfTheEntryAreItsOwn) {
   const json::object entry = record("observation", R"({"id":"o","content":"rain","importance":0.9,
       "tags":["weather"],"timestamp":"2026-01-05T10:00:00Z","trace_id":"t","span_id":"s",

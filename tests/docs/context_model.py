@@ -43,6 +43,7 @@ class Entry:
             return self.text_of_result(members)
         names = [name for name in ("message", "content", "text", "refusal")
                  if members.get(name) is not None]
+        names.sort(key=lambda name: members[name] == "")
         if not names and members.get("role") and not any(
                 members[name] for name in members if name != "role"):
             return ""
@@ -51,7 +52,8 @@ class Entry:
     def text_of_result(self, members):
         result, error = members.get("result"), members.get("error")
         has_result = result not in (None, "")
-        if not has_result and (error not in (None, "") or "result" not in members):
+        if not has_result and (error not in (None, "") or result is None and error is not None
+                               or "result" not in members):
             result = error
         parts = [members.get("name", "")]
         if "result" in members or "error" in members:

@@ -55,9 +55,9 @@ class Maker(random.Random):
     def content(self, type_):
         if type_ in ("tool_call", "tool_result"):
             return self.tool_content("arguments" if type_ == "tool_call" else "result")
-        said = {"role": self.choice(ROLES),
-                self.choice(["message", "message", "refusal"]): self.choice(
-                    [self.sentence(), self.sentence(), None])}
+        texts = [self.sentence(), self.sentence(), "", None]
+        said = {"role": self.choice(ROLES), "message": self.choice(texts), **self.optional(
+            {"refusal": (0.2, lambda: self.choice(texts))})}
         return self.choice([said, said, self.sentence(), {"text": self.sentence()},
                             {"n": 1, "a": self.sentence()}, 5, [self.sentence()]])
 

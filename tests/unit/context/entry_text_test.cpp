@@ -57,6 +57,9 @@ TEST(EntryText, OfAMemberThatIsNullIsThatOfTheNext) {
             R"(assistant: {"content":null,"n":1,"role":"assistant"})");
   EXPECT_EQ(shown("message", R"({"role":"assistant","content":null,"refusal":"I will not."})"),
             "assistant: I will not.");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","refusal":"I will not."})"),
+            "assistant: I will not.");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","refusal":null})"), "assistant: ");
   EXPECT_EQ(shown("message", R"({"role":"assistant","message":"Yes.","refusal":null})"),
             "assistant: Yes.");
   EXPECT_EQ(shown("finding", R"({"text":null})"), R"(finding: {"text":null})");
