@@ -11,7 +11,6 @@
 #include "json/raw.h"
 #include "json/tree.h"
 #include "text/line_ends.h"
-#include "transfer/chat_text.h"
 
 namespace varve::context {
 
@@ -169,28 +168,43 @@ class LineReader {
     return text;
   }
 
-  // Those that a message of a chat has beside its text.
-  std::vector<transfer::ToolTurn> read_calls() {
+  // A message of a chat, as far as it has calls or results of tools.
+  json::Tree read_message() {
     json::Tree message = json::Tree::object();
     for (const std::string_view name : {"tool_calls", "function_call", "parts"}) {
       const std::string_view value = find(name);
       if (!value.starts_with('[') && !value.starts_with('{')) continue;
-      if (name == "parts" && value.find("tool_use") == std::string_view::npos) continue;
+      if (name == "parts" && value.find("\"tool_") == std::string_view::npos &&
+          value.find("\"server_tool_use") == std::string_view::npos) {
+        continue;  // pictures are long
+      }
       auto member = json::Tree::parse(value, entry::line_limits());
       is_wrong_ = is_wrong_ || !member.ok();
       if (member.ok()) message.set(name, *std::move(member));
     }
-    return transfer::calls_in(message);
+    return message;
   }
 
-  std::string said_text() {
+  void read_said(EntryText* out) {
     const auto best = best_of({"message", "content", "text", "refusal"});
     const auto text = best == "null" ? std::string_view() : best;
-    const std::vector<transfer::ToolTurn> calls = read_calls();
-    if (text.empty() && calls.empty() && !is_silent()) return text_of(content_);
-    std::string said = text.empty() ? std::string() : text_of(text);
-    for (const auto& call : calls) said.append(said.empty() ? "" : "\n").append(call.text);
-    return said;
+    auto calls = transfer::calls_in(read_message());
+    if (text.empty() && calls.empty() && !is_silent()) {
+      out->text = text_of(content_);
+      return;
+    }
+    if (!text.empty()) out->text = text_of(text);
+    if (out->is_tool) out->said = out->text;
+    const auto append = [](const std::string& call, std::string* to) {
+      to->append(to->empty() ? "" : "\n").append(call);
+    };
+    for (auto& call : calls) {
+      append(call.text, &out->text);
+      if (!out->is_tool) continue;
+      if (call.is_answered) append(call.text, &out->said);
+      if (!call.is_answered) out->turns.push_back(std::move(call));
+    }
+    out->is_answered = out->is_tool && out->turns.empty();
   }
 
   // Whether it is a message in which nothing was said, as of a model that only called tools.
@@ -202,10 +216,18 @@ class LineReader {
   }
 
   // A call of a chat is a message, which may make several.
-  std::string call_text() {
+  void read_call(EntryText* out) {
     const bool is_given = !first_of({"arguments", "args", "input"}).empty();
-    if (!is_given && !read_calls().empty()) return said_text();
-    return tool_text({"arguments", "args", "input", "message"});
+    if (!is_given && !transfer::calls_in(read_message()).empty()) {
+      read_said(out);
+    } else {
+      out->text = tool_text({"arguments", "args", "input", "message"});
+    }
+  }
+
+  void read_result(EntryText* out) {
+    out->text = result_text();
+    out->turns = transfer::results_in(read_message());
   }
 
   void read_call_id(std::string_view name, EntryText* out) {
@@ -219,14 +241,13 @@ class LineReader {
     const std::string_view call_name = has_own ? "call_id" : "tool_call_id";
     if (is_string(find(call_name))) read_call_id(call_name, out);
     if (out->is_tool) {
-      const bool is_call = type == "tool_call";
       out->label = label_of(type);
-      out->text = is_call ? call_text() : result_text();
+      type == "tool_call" ? read_call(out) : read_result(out);
       return;
     }
     out->speaker = speaker_of(out->role);
     out->label = out->role.empty() ? label_of(type) : out->role;
-    out->text = said_text();
+    read_said(out);
   }
 
   json::Document& scratch_;

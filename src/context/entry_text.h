@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "json/document.h"
+#include "transfer/chat_text.h"
 
 namespace varve::context {
 
@@ -18,6 +20,11 @@ struct EntryText {
   std::string role;  // as in the content; empty when it has none
   Speaker speaker = Speaker::kOther;
   bool is_tool = false;  // a call, or a result
+  // Of a tool's entry from a message of a chat, which may have several calls or results: each of
+  // them, and what was said beside the calls. Both are in the text.
+  std::vector<transfer::ToolTurn> turns;
+  std::string said;
+  bool is_answered = false;  // a call that awaits no result
   std::string call_id;
   std::string call_key;  // entry::content_key of the call id; empty when there is none
 };

@@ -40,7 +40,7 @@ std::string object_of(const EntryText& entry, int64_t timestamp_ms) {
   return object + "},\n";
 }
 
-std::string message_of(const EntryText& entry) {
+std::string message_of(const EntryText& entry, std::string_view text, std::string_view call_id) {
   std::string message = "{";
   switch (entry.speaker) {
     case Speaker::kAssistant: append_member("role", "assistant", &message); break;
@@ -48,13 +48,17 @@ std::string message_of(const EntryText& entry) {
     default: append_member("role", "user", &message); break;
   }
   if (entry.speaker == Speaker::kOther) append_member("name", entry.label, &message);
-  append_member("content", entry.text, &message);
-  if (!entry.call_id.empty()) append_member("tool_call_id", entry.call_id, &message);
+  append_member("content", text, &message);
+  if (!call_id.empty()) append_member("tool_call_id", call_id, &message);
   return message + "},\n";
 }
 
-bool is_message(Format format, Source source) {
-  return format == Format::kChat && source == Source::kRecent;
+std::string messages_of(const EntryText& entry) {
+  if (entry.turns.empty()) return message_of(entry, entry.text, entry.call_id);
+  std::string messages;
+  if (!entry.said.empty()) messages = message_of(entry, entry.said, {});
+  for (const auto& turn : entry.turns) messages += message_of(entry, turn.text, turn.call_id);
+  return messages;
 }
 
 size_t longest_run(std::string_view text, char mark) {
@@ -137,7 +141,7 @@ void write_piece(Format format, const EntryText& entry, Item* item) {
     return;
   }
   if (is_message(format, item->source)) {
-    item->piece = message_of(entry);
+    item->piece = messages_of(entry);
     return;
   }
   item->piece = line_of(entry);
@@ -178,8 +182,12 @@ bool stands_before(Format format, const Item& a, const Item& b) {
     if (item.source == Source::kPinned) return 0;
     return is_message(format, item.source) ? 2 : 1;
   };
-  return std::make_tuple(section(a), a.timestamp_ms, a.row) <
-         std::make_tuple(section(b), b.timestamp_ms, b.row);
+  const auto turn = [format](const Item& item) {
+    if (!is_message(format, item.source)) return std::make_tuple(int64_t{0}, uint32_t{0}, false);
+    return std::make_tuple(item.turn_ms, item.turn_row, item.answers > 0);
+  };
+  return std::make_tuple(section(a), turn(a), a.timestamp_ms, a.row) <
+         std::make_tuple(section(b), turn(b), b.timestamp_ms, b.row);
 }
 
 }  // namespace varve::context

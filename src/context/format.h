@@ -27,11 +27,21 @@ struct Item {
   Speaker speaker = Speaker::kOther;
   int64_t timestamp_ms = 0;
   uint32_t row = 0;
+  // As messages of a chat: the call that a result stands behind, else the entry itself.
+  int64_t turn_ms = 0;
+  uint32_t turn_row = 0;
+  size_t calls = 0;    // how many it makes
+  size_t answers = 0;  // how many it has the result of
   double rank = 0;
   std::string piece;    // with what separates it from the next one
   std::string heading;  // what stands above the first item of its kind; may be empty
   uint64_t tokens = 0;  // of the piece
 };
+
+// Whether an item becomes messages of its own.
+[[nodiscard]] constexpr bool is_message(Format format, Source source) noexcept {
+  return format == Format::kChat && source == Source::kRecent;
+}
 
 // What the text of an item depends on beside its entry: token counts are kept under both.
 [[nodiscard]] uint64_t piece_kind(Format format, Source source);
@@ -57,7 +67,7 @@ void write_piece(Format format, const EntryText& entry, Item* item);
                                                   const std::vector<const Item*>& items);
 
 // The order of the text: pinned items, then the others; each by time, then by place in the log. In
-// `chat` what is recalled comes before what is recent.
+// `chat` what is recalled comes before what is recent, and there results behind their call.
 [[nodiscard]] bool stands_before(Format format, const Item& a, const Item& b);
 
 }  // namespace varve::context

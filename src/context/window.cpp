@@ -23,6 +23,10 @@ constexpr uint64_t kItemTokensMin = 3;
 
 constexpr uint64_t kPieceKinds = 8;  // at most (piece_kind)
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
 
 class Window {
@@ -54,6 +58,7 @@ class Window {
     size_t begin;
     std::vector<std::string> headings;  // that no item before it has
     uint64_t tokens = 0;
+    bool is_silent = false;  // it was to be a message, but has no text
   };
 
   Status take_pinned(const std::vector<Candidate>& candidates) {
@@ -106,7 +111,7 @@ class Window {
     }
     Unit unit(items_.size());
     VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
-    if (whole && source == Source::kRecent && is_without_call(unit)) {
+    if (is_message(request_.format, source) && (unit.is_silent || (whole && !become_turns(unit)))) {
       drop(unit);
       unit = Unit(items_.size());
       VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
@@ -131,21 +136,26 @@ class Window {
     items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(last.begin), items_.end());
   }
 
-  // Whether what is known is of a message that it may not become: see is_without_call().
+  // Whether what is known is of a message that it may not become: see become_turns().
   Result<bool> may_be_recalled(const Candidate& candidate, Source source) {
-    if (request_.format != Format::kChat || source != Source::kRecent) return false;
-    return session_.is_tool_result(candidate.entry);
+    if (!is_message(request_.format, source)) return false;
+    return session_.is_tool(candidate.entry);
   }
 
-  // As messages, a result needs its call before it; alone it is something that is recalled.
-  [[nodiscard]] bool is_without_call(const Unit& unit) const {
-    if (request_.format != Format::kChat) return false;
-    const auto items = items_of(unit);
-    const auto has = [&](Speaker speaker) {
-      return std::any_of(items.begin(), items.end(),
-                         [speaker](const Item& item) { return item.speaker == speaker; });
-    };
-    return has(Speaker::kTool) && !has(Speaker::kAssistant);
+  // As messages, a result stands behind its call, and a call has as many results as it asked for:
+  // no interface takes others. False where they do not; they are something that is recalled.
+  bool become_turns(const Unit& unit) {
+    const auto items = std::span(items_).subspan(unit.begin);
+    const auto call =
+        std::find_if(items.begin(), items.end(), [](const Item& item) { return item.calls > 0; });
+    size_t answers = 0;
+    for (Item& item : items) {
+      answers += item.answers;
+      if (call == items.end()) continue;
+      item.turn_ms = call->timestamp_ms;
+      item.turn_row = call->row;
+    }
+    return call == items.end() ? answers == 0 : answers >= call->calls;
   }
 
   // False when there is no room for all of it, or it cannot be read.
@@ -247,12 +257,21 @@ class Window {
       return false;
     }
     VARVE_TRY_ASSIGN(*entry, read_entry_text(*read.line, read.type, scratch_));
+    unit->is_silent =
+        is_message(request_.format, source) && !entry->is_tool && is_blank(entry->text);
+    if (unit->is_silent) return false;  // nor is it counted
     Item& item = items_.emplace_back();
     item.id = std::move(read.id);
     item.source = source;
     item.speaker = entry->speaker;
     item.timestamp_ms = selected.timestamp_ms;
     item.row = selected.place.row;
+    item.turn_ms = item.timestamp_ms;
+    item.turn_row = item.row;
+    if (entry->is_tool && !entry->is_answered) {
+      const size_t turns = std::max<size_t>(entry->turns.size(), 1);
+      (entry->speaker == Speaker::kTool ? item.answers : item.calls) = turns;
+    }
     item.rank = rank;
     write_piece(request_.format, *entry, &item);
     VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));

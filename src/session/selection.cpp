@@ -171,10 +171,11 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   return all;
 }
 
-Result<bool> is_tool_result(const Core& core, const Selected& entry) {
+Result<bool> is_tool(const Core& core, const Selected& entry) {
   const std::shared_lock lock(core.index_mutex);
   if (!stands(core, entry.place)) return gone();
-  return core.index.type(entry.place.row) == kResult;
+  const std::string_view type = core.index.type(entry.place.row);
+  return type == kCall || type == kResult;
 }
 
 Result<SelectedLine> read_selected(Core& core, const Selected& entry) {

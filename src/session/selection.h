@@ -55,8 +55,8 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
                                                std::string_view call_key, int64_t now_ms,
                                                KnownCalls* known);
 
-// Whether its type is "tool_result". Nothing is read. kGone.
-Result<bool> is_tool_result(const Core& core, const Selected& entry);
+// Whether it is a tool's call or result. Nothing is read. kGone.
+Result<bool> is_tool(const Core& core, const Selected& entry);
 
 struct SelectedLine {
   std::string id;

@@ -250,8 +250,8 @@ Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
   return session::select_tool_call(parts_->core, entry, call_key, now_ms, known);
 }
 
-Result<bool> Session::is_tool_result(const Selected& entry) {
-  return session::is_tool_result(parts_->core, entry);
+Result<bool> Session::is_tool(const Selected& entry) {
+  return session::is_tool(parts_->core, entry);
 }
 
 Result<SelectedLine> Session::read(const Selected& entry) {

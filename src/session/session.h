@@ -108,7 +108,7 @@ class Session {
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
   Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
                                                  int64_t now_ms, KnownCalls* known);
-  Result<bool> is_tool_result(const Selected& entry);
+  Result<bool> is_tool(const Selected& entry);
   Result<SelectedLine> read(const Selected& entry);
   [[nodiscard]] int64_t now_ms() const;  // by the store's clock
   // {"tags":[{"tag","entries"}]}, by name.

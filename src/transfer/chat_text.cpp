@@ -28,7 +28,7 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
     const Tree* inner = call.get(name);
     if (inner != nullptr && inner->is_object()) called = inner;
   }
-  ToolTurn turn{call.get_string("id"), called->get_string("name")};
+  ToolTurn turn{call.get_string("id"), called->get_string("name"), false};
   if (turn.text.empty()) return;
   for (const auto name : {"arguments", "input"}) {
     const Tree* given = called->get(name);
@@ -37,6 +37,7 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
     if (!text.empty()) turn.text.append(" ").append(text);
     break;
   }
+  turn.is_answered = call.get_string("type") == "server_tool_use";
   calls->push_back(std::move(turn));
 }
 
@@ -72,7 +73,7 @@ std::vector<ToolTurn> results_in(const Tree& message) {
     if (part.get_string("type") != "tool_result") return;
     const Tree* content = part.get("content");
     results.push_back({part.get_string("tool_use_id"),
-                       content == nullptr ? std::string() : text_of_content(*content)});
+                       content == nullptr ? std::string() : text_of_content(*content), false});
   });
   return results;
 }

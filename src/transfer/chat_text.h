@@ -12,8 +12,9 @@ namespace varve::transfer {
 [[nodiscard]] std::string text_of_content(const json::Tree& content);
 
 struct ToolTurn {
-  std::string call_id;  // empty when it has none
-  std::string text;     // of a call its name and arguments, of a result what came out
+  std::string call_id;       // empty when it has none
+  std::string text;          // of a call its name and arguments, of a result what came out
+  bool is_answered = false;  // a call of the server's own tools: its message has the result, too
 };
 
 // Calls as the APIs of OpenAI and Anthropic write them, in this order: `tool_calls`,

@@ -64,6 +64,10 @@ class Entry:
         return " ".join(filter(None, parts)) + failure
 
     @property
+    def is_blank(self):
+        return not self.is_call and not self.is_result and not self.text.strip(" \t\r\n")
+
+    @property
     def line(self):
         return f"{self.label}: " + LINE_END.sub("\n    ", self.text) + "\n"
 
@@ -99,12 +103,17 @@ class Form:
     def in_block(self, source):
         return self.name != "json" and not self.is_turn(source)
 
-    def order(self, items):
+    def order(self, items, call_of):
+        """call_of: the calls of results that are taken with them, by id."""
         def section(item):
             return (item[1] != "pinned") + self.is_turn(item[1])
+
+        def turn(item):
+            call = call_of.get(item[0].id, item[0]) if self.is_turn(item[1]) else item[0]
+            return oldest_first.index(call), call is not item[0]
         oldest_first = newest_first([entry for entry, _ in items])[::-1]
         items = sorted(items, key=lambda item: oldest_first.index(item[0]))
-        return sorted(items, key=section)
+        return sorted(sorted(items, key=turn), key=section)
 
     def heading(self, entry, source):
         return entry.time[:10] + (", pinned" if source == "pinned" else "") + "\n"
@@ -123,7 +132,6 @@ class Form:
         return compact({"role": "user", "content": self.block(items)}) + MESSAGE_END
 
     def write(self, items):
-        items = self.order(items)
         if self.name in ("markdown", "plain"):
             return self.block(items)
         if self.name == "json":
@@ -240,7 +248,7 @@ class Built:
         self.together = tool_calls(entries.values()) if is_together else {}
         budget = request.get("budget", {})
         self.budget = budget.get("max_tokens", 4000) - budget.get("reserve_tokens", 0)
-        self.units, self.headings = [], set()
+        self.units, self.headings, self.call_of = [], set(), {}
         self.left = self.budget - count(self.form.write([]))
         self.take_all()
         self.finish()
@@ -270,10 +278,11 @@ class Built:
         members = [self.entries[id_] for id_ in self.together.get(entry.id, [entry.id])
                    if id_ not in self.request.get("exclude_ids", [])]
         members = [each for each in members if not self.is_taken(each)]
-        is_alone = any(each.is_result for each in members) and not any(
-            each.is_call for each in members)
-        if self.form.is_turn(source) and is_alone:
+        calls = [each for each in members if each.is_call]
+        is_whole = bool(calls) == any(each.is_result for each in members)
+        if self.form.is_turn(source) and (not is_whole or members == [entry] and entry.is_blank):
             source = "recalled"
+        self.call_of.update({each.id: calls[0] for each in members if calls})
         unit = [(each, source, self.count(self.form.part(each, source)),
                  self.found.rank.get(each.id, 0)) for each in members]
         headings = {self.form.heading(each, source) for each in members
@@ -293,7 +302,7 @@ class Built:
         """What was taken last gives way when the whole has more tokens than its parts."""
         while True:
             items = [item for unit, _ in self.units for item in unit]
-            pairs = self.form.order([item[:2] for item in items])
+            pairs = self.form.order([item[:2] for item in items], self.call_of)
             self.items = [next(item for item in items if item[0] is entry) for entry, _ in pairs]
             self.text = self.form.write(pairs) if items else ""
             self.token_count = self.count(self.text) if items else 0

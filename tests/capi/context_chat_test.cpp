@@ -1,0 +1,155 @@
+// Contexts in the format "chat" by the rules of the interfaces that take messages: a call is
+// followed by its results, and a message says something.
+#include <gtest/gtest.h>
+#include <varve/varve.h>
+
+#include <string>
+#include <string_view>
+
+#include "client.h"
+
+namespace varve_test {
+namespace {
+
+class ContextChat : public testing::Test {
+ protected:
+  void add(const std::string& id, const std::string& type, int minute, const std::string& content) {
+    EXPECT_TRUE(session
+                    .add(R"({"id":")" + id + R"(","type":")" + type +
+                         R"(","timestamp":"2026-01-05T10:0)" + std::to_string(minute) +
+                         R"(:00Z","content":)" + content + "}")
+                    .ok());
+  }
+  void say(const std::string& id, int minute, const std::string& role, const std::string& text) {
+    add(id, "message", minute, json::serialize(json::object{{"role", role}, {"message", text}}));
+  }
+
+  // {text, its messages, "id:source" of the items}
+  struct Chat {
+    std::string text;
+    json::array messages;
+    std::string items;
+  };
+  Chat chat(const std::string& more = "") {
+    const Answer answer =
+        session.context(R"({"retrieve":[{"recency":20}],"format":"chat")" + more + "}");
+    EXPECT_TRUE(answer.ok()) << answer.outcome;
+    Chat chat;
+    if (!answer.ok()) return chat;
+    const json::object context = answer.object();
+    chat.text = context.at("text").as_string();
+    chat.messages = json::parse(chat.text).as_array();
+    for (const auto& item : context.at("items").as_array()) {
+      chat.items += (chat.items.empty() ? "" : " ");
+      chat.items += item.as_object().at("id").as_string();
+      if (item.as_object().at("source").as_string() == "recent") chat.items += "!";
+    }
+    return chat;
+  }
+
+  Store store;
+  Session session{store};
+};
+
+// One by one, as agents run their tools: what was said meanwhile stands behind.
+TEST_F(ContextChat, ResultsFollowTheirCallAtOnce) {
+  say("before", 1, "user", "Look around.");
+  add("first", "tool_call", 2, R"({"name":"look","call_id":"c5"})");
+  add("second", "tool_call", 2, R"({"name":"hear","call_id":"c6"})");
+  say("meanwhile", 3, "user", "Hurry!");
+  add("heard", "tool_result", 4, R"({"result":"a heron","call_id":"c6"})");
+  add("seen", "tool_result", 5, R"({"result":"a swan","call_id":"c5"})");
+  const Chat chat = this->chat();
+  EXPECT_EQ(chat.items, "before! first! seen! second! heard! meanwhile!");
+  ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
+  for (const size_t call : {1U, 3U}) {
+    EXPECT_EQ(chat.messages[call].as_object().at("role"), "assistant");
+    EXPECT_EQ(chat.messages[call + 1].as_object().at("role"), "tool");
+    EXPECT_EQ(chat.messages[call].as_object().at("tool_call_id"),
+              chat.messages[call + 1].as_object().at("tool_call_id"));
+  }
+}
+
+// The clock of the machine that ran the tool may be late.
+TEST_F(ContextChat, AResultStandsBehindItsCallWhateverItsTime) {
+  add("call", "tool_call", 5, R"({"name":"look","call_id":"c5"})");
+  add("result", "tool_result", 2, R"({"result":"a swan","call_id":"c5"})");
+  say("before", 3, "user", "Look around.");
+  EXPECT_EQ(chat().items, "before! call! result!");
+}
+
+TEST_F(ContextChat, ACallThatNothingAnswersIsNoMessage) {
+  say("before", 1, "user", "Look around.");
+  add("killed", "tool_call", 2, R"({"name":"look","call_id":"c5"})");
+  say("after", 3, "user", "Are you there?");
+  const Chat chat = this->chat();
+  EXPECT_EQ(chat.items, "killed before! after!");
+  EXPECT_NE(chat.text.find("tool_call: look"), std::string::npos) << chat.text;
+  EXPECT_EQ(chat.text.find("tool_call_id"), std::string::npos) << chat.text;
+  add("late", "tool_result", 4, R"({"result":"a swan","call_id":"c5"})");
+  EXPECT_EQ(this->chat().items, "before! killed! late! after!");
+  EXPECT_EQ(this->chat(R"(,"keep_together":false)").items, "killed late before! after!");
+}
+
+TEST_F(ContextChat, WhatHasNoTextIsNoMessage) {
+  say("question", 1, "user", "Which colour?");
+  say("silent", 2, "assistant", "");
+  say("blank", 3, "assistant", " \n\t");
+  for (int attempt = 0; attempt < 2; ++attempt) {  // the second knows the counts
+    EXPECT_EQ(chat().items, "silent blank question!");
+  }
+}
+
+// An entry has all that a message calls; each call is a message here, with its id.
+TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":"I look.","tool_calls":[
+      {"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},
+      {"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"a","content":"1"},
+      {"role":"tool","tool_call_id":"b","content":"2"},
+      {"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}},
+                                     {"type":"tool_use","id":"d","name":"g","input":{}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"3"},
+        {"type":"tool_result","tool_use_id":"d","content":[{"type":"text","text":"4"}]}]}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"I look."},
+{"role":"assistant","content":"f {}","tool_call_id":"a"},
+{"role":"assistant","content":"g {}","tool_call_id":"b"},
+{"role":"tool","content":"1","tool_call_id":"a"},
+{"role":"tool","content":"2","tool_call_id":"b"},
+{"role":"assistant","content":"f {}","tool_call_id":"c"},
+{"role":"assistant","content":"g {}","tool_call_id":"d"},
+{"role":"tool","content":"3","tool_call_id":"c"},
+{"role":"tool","content":"4","tool_call_id":"d"}])");
+}
+
+// Such a message brings the result itself.
+TEST_F(ContextChat, ACallOfTheServersOwnToolAwaitsNoResult) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":"Is it windy?"},
+      {"role":"assistant","content":[
+        {"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"wind"}},
+        {"type":"web_search_tool_result","tool_use_id":"s","content":[]},
+        {"type":"text","text":"A little."}]}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Is it windy?"},
+{"role":"assistant","content":"A little.\nweb_search {\"query\":\"wind\"}"}])");
+}
+
+TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[
+      {"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},
+      {"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"a","content":"5"},
+      {"role":"user","content":"And?"}])")
+                  .ok());
+  const Chat chat = this->chat();
+  ASSERT_EQ(chat.messages.size(), 2U) << chat.text;
+  EXPECT_NE(chat.text.find("tool_call: f {}\\n    g {}\\ntool_result: 5\\n"), std::string::npos)
+      << chat.text;
+}
+
+}  // namespace
+}  // namespace varve_test
