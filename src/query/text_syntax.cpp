@@ -6,13 +6,14 @@ namespace varve::query {
 
 namespace {
 
+using text::behind_ignored;
 using text::character_at;
 using text::CharacterClass;
 using Kind = TextClause::Kind;
 using Sign = TextClause::Sign;
 
 bool starts_word(std::string_view text, size_t at) {
-  const auto next = character_at(text, at).character_class;
+  const auto next = character_at(text, behind_ignored(text, at)).character_class;
   return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
 }
 
@@ -63,7 +64,8 @@ class TextParser {
 
   std::vector<TextClause> parse() {
     while (at_ < text_.size()) {
-      if (const auto next = character_at(text_, at_); text::is_blank(next.code_point)) {
+      const auto next = character_at(text_, at_);
+      if (text::is_blank(next.code_point) || next.character_class == CharacterClass::kIgnored) {
         at_ += next.size_bytes;
       } else if (!read_phrase(at_, Sign::kRanked)) {
         read_signed_or_plain();
@@ -87,13 +89,15 @@ class TextParser {
     const char first = text_[at_];
     const bool is_sign = first == '+' || first == '-';
     const Sign sign = first == '+' ? Sign::kMust : Sign::kNot;
-    if (is_sign && read_phrase(at_ + 1, sign)) return;
     const size_t begin = at_;
+    const size_t behind_sign = behind_ignored(text_, begin + 1);
+    if (is_sign && read_phrase(behind_sign, sign)) return;
     at_ = end_of_token(begin);
     const std::string_view token = text_.substr(begin, at_ - begin);
-    const bool has_sign = is_sign && (starts_word_or_wildcard(token, 1) ||
-                                      is_wildcard(without_punctuation(token.substr(1))));
-    add_token(has_sign ? token.substr(1) : token, has_sign ? sign : Sign::kRanked);
+    const std::string_view rest = text_.substr(behind_sign, at_ - behind_sign);
+    const bool has_sign =
+        is_sign && (starts_word_or_wildcard(rest, 0) || is_wildcard(without_punctuation(rest)));
+    add_token(has_sign ? rest : token, has_sign ? sign : Sign::kRanked);
   }
 
   [[nodiscard]] size_t end_of_token(size_t at) const {

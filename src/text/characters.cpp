@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include <utf8proc.h>
@@ -24,12 +25,14 @@ constexpr Range kUnspacedRanges[] = {
     {0xA960, 0xA97C}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFF66, 0xFF9D}, {0x20000, 0x3FFFF},
 };
 
-bool is_unspaced(uint32_t code_point) noexcept {
-  const auto* after =
-      std::upper_bound(std::begin(kUnspacedRanges), std::end(kUnspacedRanges), code_point,
+bool is_in(std::span<const Range> ranges, uint32_t code_point) noexcept {
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), code_point,
                        [](uint32_t value, const Range& range) { return value < range.first; });
-  return after != std::begin(kUnspacedRanges) && code_point <= std::prev(after)->second;
+  return after != ranges.begin() && code_point <= std::prev(after)->second;
 }
+
+bool is_unspaced(uint32_t code_point) noexcept { return is_in(kUnspacedRanges, code_point); }
 
 // Letters to Unicode that only complete the one before them: the further parts of a hangul
 // syllable, and the voice marks of half width.
@@ -39,12 +42,15 @@ bool completes_letter(uint32_t code_point) noexcept {
          code_point == 0xFF9F;
 }
 
-bool is_ignored(uint32_t code_point) noexcept {
-  return code_point == 0xAD || (code_point >= 0x200B && code_point <= 0x200D) ||
-         code_point == 0x2060 || code_point == 0xFEFF ||
-         (code_point >= 0xFE00 && code_point <= 0xFE0F) ||
-         (code_point >= 0x20D0 && code_point <= 0x20FF);
-}
+// Soft hyphen, joiners, marks of direction, invisible operators, marks around symbols, and
+// variation selectors, also those of Mongolian letters and of ideographs.
+constexpr Range kIgnoredRanges[] = {
+    {0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},     {0x180B, 0x180F},
+    {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F},   {0x20D0, 0x20FF},
+    {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF},
+};
+
+bool is_ignored(uint32_t code_point) noexcept { return is_in(kIgnoredRanges, code_point); }
 
 CharacterClass class_of(uint32_t code_point) noexcept {
   if (is_ignored(code_point)) return CharacterClass::kIgnored;
@@ -91,6 +97,14 @@ Character wide_character_at(std::string_view text, size_t offset) noexcept {
   const auto code_point = take_code_point(rest);
   if (!code_point) return {0xFFFD, 1, CharacterClass::kOther};
   return {*code_point, static_cast<uint32_t>(before - rest.size()), class_of(*code_point)};
+}
+
+size_t behind_ignored(std::string_view text, size_t offset) noexcept {
+  for (;;) {
+    const Character character = character_at(text, offset);
+    if (character.character_class != CharacterClass::kIgnored) return offset;
+    offset += character.size_bytes;
+  }
 }
 
 bool drops_accents(uint32_t code_point) noexcept {

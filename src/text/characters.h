@@ -16,7 +16,7 @@ enum class CharacterClass : uint8_t {
   kWord,        // letters and numbers of scripts that separate words
   kMark,        // combining, or the further parts of a hangul syllable: continues a word
   kUnspaced,    // of scripts that write words without spaces: Chinese, Japanese, Korean, Thai, ...
-  kIgnored,     // soft hyphen, joiners, variation selectors: as if they were not there
+  kIgnored,     // soft hyphen, joiners, marks of direction, variation selectors: as if not there
   kApostrophe,  // ' and its typographic forms
   kConnector,   // _ - . / \ @ : + # ~ : join words to identifiers, paths, addresses
 };
@@ -53,6 +53,9 @@ inline constexpr auto kAsciiClasses = [] {
   if (byte < kAsciiCount) return {byte, 1, kAsciiClasses[byte]};
   return wide_character_at(text, offset);
 }
+
+// The place of the next character that is not ignored.
+[[nodiscard]] size_t behind_ignored(std::string_view text, size_t offset) noexcept;
 
 // Whether accents are dropped from the letter: Latin and Greek. Other scripts keep their marks,
 // which tell words apart there.

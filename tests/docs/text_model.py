@@ -9,7 +9,7 @@ PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "�
                        "æ": "ae", "œ": "oe", "þ": "th"})
 UNSPACED = ("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "IDEOGRAPHIC", "HANGUL", "THAI",
             "LAO", "KHMER", "MYANMAR")
-IGNORED = "\u200b\u200c\u200d\u00ad\u2060\ufeff\ufe0f"
+IGNORED = "\u200b\u200c\u200d\u200e\u200f\u00ad\u034f\u2060\ufeff\ufe0f\U000e0100"
 APOSTROPHES = "'’"
 CONNECTORS = "_-./\\@:+#~" + APOSTROPHES
 ENDING_A_PART = "/\\@:+#~"
@@ -22,13 +22,12 @@ def is_unspaced(character):
 
 
 def is_word_part(character):
-    return unicodedata.category(character)[0] in "LMN" or character in IGNORED
+    return unicodedata.category(character)[0] in "LMN"
 
 
 def folded(word):
     """Compatibility form, case folded, composed; Latin and Greek letters lose their accents."""
-    shown = "".join(character for character in word if character not in IGNORED)
-    shown = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", shown).casefold())
+    shown = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
     kept, keeps_marks = "", True
     for character in unicodedata.normalize("NFD", shown):
         if unicodedata.category(character)[0] != "M":
@@ -46,8 +45,7 @@ def runs_of(text):
     while at < len(text):
         begin, kind = at, is_unspaced(text[at])
         while at < len(text) and is_word_part(text[at]) and (
-                is_unspaced(text[at]) == kind or text[at] in IGNORED or
-                unicodedata.category(text[at])[0] == "M"):
+                is_unspaced(text[at]) == kind or unicodedata.category(text[at])[0] == "M"):
             at += 1
         if any(unicodedata.category(character)[0] in "LN" for character in text[begin:at]):
             runs.append((begin, at, kind))
@@ -71,17 +69,18 @@ def compounds_of(text, runs):
 def without_thousands(text):
     """1,200 is 1200, but x1,200 is x1 and 200."""
     def number(found):
-        before = text[:found.start()].rstrip(IGNORED)[-1:]
+        before = text[:found.start()][-1:]
         is_word = not before or not is_word_part(before) or is_unspaced(before)
         first, rest = found[0].split(",", 1)
         return first + ("" if is_word else ",") + rest.replace(",", "")
-    return re.sub(r"[0-9]+(?:,[0-9]{3}(?![^\W_]))+", number, text)
+    return re.sub(r"[0-9０-９]+(?:,[0-9]{3}(?![^\W_]))+", number, text)
 
 
 class Analysis:
     """`terms` with how often each occurs; `length` in words."""
 
     def __init__(self, text):
+        text = "".join(character for character in text if character not in IGNORED)
         text = without_thousands(text)
         runs = runs_of(text)
         words = [word for run in runs for word in self.words_of(text, run)]

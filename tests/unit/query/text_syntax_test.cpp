@@ -64,6 +64,17 @@ INSTANTIATE_TEST_SUITE_P(BlanksOfAnyWidth, TextSyntax,
                                            SyntaxCase{"\xe3\x80\x80\"black tea\"\xe3\x80\x80",
                                                       "p(black tea)"}));
 
+// A file's mark of its encoding, and the marks of direction that are typed in Hebrew and Arabic.
+INSTANTIATE_TEST_SUITE_P(
+    IgnoredCharactersBesideSigns, TextSyntax,
+    ::testing::Values(SyntaxCase{"\xef\xbb\xbf-tea", "-w(tea)"},
+                      SyntaxCase{"\xe2\x80\x8f-\xe2\x80\x8ftea +\xe2\x80\x8f"
+                                 "oil",
+                                 "-w(tea) +w(oil)"},
+                      SyntaxCase{"\xef\xbb\xbf\"black tea\"", "p(black tea)"},
+                      SyntaxCase{"-\xe2\x80\x8f\"black tea\"", "-p(black tea)"},
+                      SyntaxCase{"-\xe2\x80\x8e te*", "w(-\xe2\x80\x8e) x(te*)"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Phrases, TextSyntax,
     ::testing::Values(

@@ -17,6 +17,12 @@ std::string folded(std::string_view word) {
   return out;
 }
 
+std::string utf8(uint32_t code_point) {
+  std::string out;
+  append_utf8(code_point, &out);
+  return out;
+}
+
 Class class_of(std::string_view character) { return character_at(character, 0).character_class; }
 
 TEST(Characters, BlanksAreOfEveryWidth) {
@@ -60,13 +66,6 @@ TEST(Characters, Classes) {
       {"က", Class::kUnspaced},
       {"ក", Class::kUnspaced},
       {"𠀀", Class::kUnspaced},
-      {"\xC2\xAD", Class::kIgnored},
-      {"\xE2\x80\x8B", Class::kIgnored},
-      {"\xE2\x80\x8D", Class::kIgnored},
-      {"\xE2\x81\xA0", Class::kIgnored},
-      {"\xEF\xBB\xBF", Class::kIgnored},
-      {"\xEF\xB8\x8F", Class::kIgnored},
-      {"\xE2\x83\xA3", Class::kIgnored},
       {"'", Class::kApostrophe},
       {"’", Class::kApostrophe},
       {"ʼ", Class::kApostrophe},
@@ -89,6 +88,18 @@ TEST(Characters, Classes) {
   }
   for (const char c : std::string("_-./\\@:+#~")) {
     EXPECT_EQ(class_of(std::string(1, c)), Class::kConnector) << c;
+  }
+}
+
+TEST(Characters, WhatIsIgnored) {
+  for (const uint32_t ignored : {0xADu,   0x34Fu,  0x61Cu,  0x180Bu, 0x180Fu,  0x200Bu, 0x200Du,
+                                 0x200Fu, 0x202Au, 0x202Eu, 0x2060u, 0x206Fu,  0x20D0u, 0x20E3u,
+                                 0x20FFu, 0xFE00u, 0xFE0Fu, 0xFEFFu, 0xE0100u, 0xE01EFu}) {
+    EXPECT_EQ(class_of(utf8(ignored)), Class::kIgnored) << std::hex << ignored;
+  }
+  for (const uint32_t other : {0xACu, 0xAEu, 0x34Eu, 0x350u, 0x61Bu, 0x180Au, 0x2010u, 0x2029u,
+                               0x202Fu, 0x2070u, 0xFDFFu, 0xFE20u, 0xE01F0u}) {
+    EXPECT_NE(class_of(utf8(other)), Class::kIgnored) << std::hex << other;
   }
 }
 

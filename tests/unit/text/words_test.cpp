@@ -97,6 +97,22 @@ TEST(Words, IgnoredCharactersAreAsIfTheyWereNotThere) {
       << "however many";
   EXPECT_EQ(words_of("co\xC2\xAD\xE2\x80\x8B more"), Texts({"co", "more"}));
   EXPECT_EQ(words_of("東\xE2\x80\x8B\xE2\x80\x8B京"), Texts({"東京"}));
+  EXPECT_EQ(words_of("葛\xF3\xA0\x84\x80城"), Texts({"葛城"})) << "a variant of an ideograph";
+  EXPECT_EQ(words_of("ש\xCD\x8Fל"), Texts({"של"})) << "a joiner among the marks";
+}
+
+TEST(Words, IgnoredCharactersPartNoCompound) {
+  for (const std::string ignored : {"\xC2\xAD", "\xE2\x80\x8B", "\xE2\x81\xA0", "\xE2\x80\x8E"}) {
+    for (const auto& text : {"src/" + ignored + "main.c", "src" + ignored + "/main.c"}) {
+      EXPECT_EQ(words_of(text), Texts({"src", "main", "c"})) << text;
+      EXPECT_EQ(compounds_of(text), Texts({"src/main.c", "main.c"})) << text;
+    }
+    EXPECT_EQ(words_of("don" + ignored + "'" + ignored + "t"), Texts({"don't"}));
+    EXPECT_EQ(compounds_of("C" + ignored + "++" + ignored), Texts({"c++"}));
+    EXPECT_EQ(words_of("1" + ignored + ",200" + ignored), Texts({"1200"}));
+    EXPECT_EQ(words_of("1,200" + ignored + "a"), Texts({"1", "200a"}));
+    EXPECT_EQ(compounds_of("C++" + ignored + "x a-" + ignored + " b"), Texts());
+  }
 }
 
 TEST(Words, ScriptsWithoutSpacesGiveEveryPair) {
