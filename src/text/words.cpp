@@ -27,6 +27,12 @@ char separator_of(const Character& character) {
   return character.code_point < 128 ? static_cast<char>(character.code_point) : '-';
 }
 
+// False inside a character.
+bool is_unspaced_at(std::string_view text, size_t offset) {
+  const bool is_inside = (static_cast<uint8_t>(text[offset]) & 0xC0) == 0x80;
+  return !is_inside && character_at(text, offset).character_class == CharacterClass::kUnspaced;
+}
+
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
@@ -73,6 +79,14 @@ size_t Words::read_unspaced(size_t at) {
   Place before{};
   size_t count = 0;
   bool has_marks = false;  // behind the last character
+  const auto end_word = [&](const Place& first, size_t folded_end, uint64_t source_end) {
+    words_.push_back({first.folded, static_cast<uint32_t>(folded_end), first.source, source_end});
+  };
+  const auto begin_character = [&](size_t folded, uint64_t source, uint64_t before_end) {
+    if (count >= 2) end_word(one_before, folded, before_end);
+    one_before = std::exchange(before, {static_cast<uint32_t>(folded), source});
+    count += 1;
+  };
   for (;;) {
     const Character character = character_at(source_, at);
     if (character.character_class == CharacterClass::kMark ||
@@ -82,16 +96,19 @@ size_t Words::read_unspaced(size_t at) {
       continue;
     }
     if (std::exchange(has_marks, false)) compose(before.folded, &folded_);
-    const auto folded_end = static_cast<uint32_t>(folded_.size());
-    if (count >= 2) words_.push_back({one_before.folded, folded_end, one_before.source, at});
+    const size_t begin = folded_.size();
     if (character.character_class != CharacterClass::kUnspaced) {
-      if (count == 1) words_.push_back({before.folded, folded_end, before.source, at});
+      if (count > 0) end_word(count == 1 ? before : one_before, begin, at);
       return at;
     }
-    one_before = std::exchange(before, {folded_end, at});
-    count += 1;
+    begin_character(begin, at, at);
     append_folded(character.code_point, &folded_);
-    at += character.size_bytes;
+    const size_t next = at + character.size_bytes;
+    // What its folded form has more of, as that of the Thai am, are characters as well.
+    for (size_t more = begin + 1; more < folded_.size(); ++more) {
+      if (is_unspaced_at(folded_, more)) begin_character(more, at, next);
+    }
+    at = next;
   }
 }
 

@@ -129,6 +129,14 @@ TEST_F(Unspaced, ALetterHasOneFormHoweverItIsTyped) {
   EXPECT_EQ(found("+ﾃｽﾄ"), "half typed");
 }
 
+TEST_F(Unspaced, TheThaiAmIsFoundByWildcardsAndInCompatibilityForm) {
+  add("thai", "ทำงานที่น้ำตก");
+  for (const auto text : {"ทำ*", "+*ทำง*", "น้ำ*", "+น้ำ?ก", "\"ท\xE0\xB9\x8Dางาน\"",
+                          "+น\xE0\xB9\x89\xE0\xB9\x8Dาตก"}) {
+    EXPECT_EQ(found(text), "thai") << text;
+  }
+}
+
 TEST_F(Unspaced, ACharacterOfVeryManyWordsIsFoundAndNotRefused) {
   std::string text;
   for (uint32_t i = 0; i <= kExpansionsMax; ++i) {

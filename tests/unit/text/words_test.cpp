@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "text/characters.h"
+
 namespace varve::text {
 namespace {
 
@@ -140,6 +142,22 @@ TEST(Words, ALetterHasOneFormHoweverItIsTyped) {
   EXPECT_EQ(sources_of("か\xE3\x82\x99くﾊﾞ"), Texts({"か\xE3\x82\x99く", "くﾊﾞ"}));
   EXPECT_EQ(sources_of("и\xCC\x86од"), Texts({"и\xCC\x86од"}));
   EXPECT_EQ(words_of("東\xCC\x81京"), Texts({"東\xCC\x81京"})) << "a mark parts nothing";
+}
+
+// What the compatibility form makes several of, as of the Thai am, is several characters: so a word
+// that is folded already, as a wildcard is, has the same pairs.
+TEST(Words, PairsAreOfFoldedCharacters) {
+  for (const std::string word : {"น้ำใจ", "ทำ", "ນ້ຳ", "ໜ້າ", "ヿ", "ゟ東"}) {
+    std::string folded;
+    append_folded_word(word, &folded);
+    EXPECT_NE(word, folded);
+    EXPECT_EQ(words_of(word), words_of(folded)) << word;
+  }
+  EXPECT_EQ(words_of("ทำงาน"), Texts({"ท\xE0\xB9\x8D", "\xE0\xB9\x8Dา", "าง", "งา", "าน"}));
+  EXPECT_EQ(sources_of("ทำง"), Texts({"ทำ", "ำ", "ำง"}));
+  Words words;
+  words.read("ทำง", true);
+  EXPECT_TRUE(words.goes_on(0) && words.goes_on(1) && !words.goes_on(2));
 }
 
 TEST(Words, MarksWithoutEndLeaveWordsShort) {
