@@ -16,9 +16,23 @@ namespace {
 using Kind = TextClause::Kind;
 using Sign = TextClause::Sign;
 
+// As words are folded, whose typographic apostrophes and hyphens are those of ASCII.
 std::string fold_pattern(std::string_view pattern) {
+  std::string plain;
+  for (size_t at = 0; at < pattern.size();) {
+    const text::Character character = text::character_at(pattern, at);
+    const std::string_view written = pattern.substr(at, character.size_bytes);
+    switch (character.character_class) {
+      case text::CharacterClass::kApostrophe: plain.push_back('\''); break;
+      case text::CharacterClass::kConnector:
+        plain.append(written.size() == 1 ? written : "-");
+        break;
+      default: plain.append(written);
+    }
+    at += written.size();
+  }
   std::string folded;
-  text::append_folded_word(pattern, &folded);
+  text::append_folded_word(plain, &folded);
   return folded;
 }
 

@@ -137,6 +137,14 @@ TEST_F(Unspaced, TheThaiAmIsFoundByWildcardsAndInCompatibilityForm) {
   }
 }
 
+TEST_F(Unspaced, AWildcardsApostrophesAndHyphensAreThoseOfWords) {
+  add("house", "l’homme, O'Brien don’t pr‑12");
+  for (const auto text : {"l’hom*", "l'hom*", "+O’Br*", "don’*", "pr‑1*", "+pr‐?2", "*r-12"}) {
+    EXPECT_EQ(found(text), "house") << text;
+  }
+  EXPECT_EQ(found("-l’*"), "list tokyo chapter phone ordinals tower");
+}
+
 TEST_F(Unspaced, ACharacterOfVeryManyWordsIsFoundAndNotRefused) {
   std::string text;
   for (uint32_t i = 0; i <= kExpansionsMax; ++i) {
