@@ -48,13 +48,26 @@ bool is_wildcard(std::string_view token) {
   return has_word && (has_star || (has_question_mark && !is_path));
 }
 
-// Punctuation around a token that is none of ours: "(oauth*," -> "oauth*".
+// Signs around a token that are none of ours, of any script: "(oauth*," and "«oauth*»" -> "oauth*".
 std::string_view without_punctuation(std::string_view token) {
-  const auto is_edge = [](char c) {
-    return std::string_view("()[]{}<>,;:!.\"'").find(c) != std::string_view::npos;
+  const auto is_edge = [](const text::Character& one) {
+    if (one.code_point == '*' || one.code_point == '?') return false;
+    return one.character_class == CharacterClass::kOther ||
+           one.character_class == CharacterClass::kIgnored ||
+           one.character_class == CharacterClass::kApostrophe || one.code_point == '.' ||
+           one.code_point == ':';
   };
-  while (!token.empty() && is_edge(token.front())) token.remove_prefix(1);
-  while (!token.empty() && (is_edge(token.back()) || token.back() == '?')) token.remove_suffix(1);
+  const auto last_of = [](std::string_view text) {
+    size_t at = text.size() - 1;
+    while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
+    return character_at(text, at);
+  };
+  while (!token.empty() && is_edge(character_at(token, 0))) {
+    token.remove_prefix(character_at(token, 0).size_bytes);
+  }
+  while (!token.empty() && (is_edge(last_of(token)) || token.back() == '?')) {
+    token.remove_suffix(last_of(token).size_bytes);
+  }
   return token;
 }
 

@@ -99,6 +99,17 @@ INSTANTIATE_TEST_SUITE_P(
                       SyntaxCase{"tea *a", "w(tea) x(*a)"}, SyntaxCase{"-*auth", "-x(*auth)"},
                       SyntaxCase{"a*=b", "w(a*=b)"}, SyntaxCase{"\xc3\xa9t*", "x(\xc3\xa9t*)"}));
 
+// As Markdown, typesetters and other languages write.
+INSTANTIATE_TEST_SUITE_P(
+    WildcardsBetweenSigns, TextSyntax,
+    ::testing::Values(SyntaxCase{"`oauth*`", "x(oauth*)"}, SyntaxCase{"-`oauth*`", "-x(oauth*)"},
+                      SyntaxCase{"**oauth*", "x(**oauth*)"}, SyntaxCase{"“oauth*”", "x(oauth*)"},
+                      SyntaxCase{"‘oauth*’", "x(oauth*)"}, SyntaxCase{"+«oauth*»", "+x(oauth*)"},
+                      SyntaxCase{"「東*」", "x(東*)"}, SyntaxCase{"oauth*。", "x(oauth*)"},
+                      SyntaxCase{"¿oa?th*?", "x(oa?th*)"}, SyntaxCase{"(oauth*…", "x(oauth*)"},
+                      SyntaxCase{"oauth*？", "x(oauth*)"}, SyntaxCase{"“*”", "w(“*”)"},
+                      SyntaxCase{"oauth*」東", "w(oauth*」東)"}));
+
 // What is taken as plain words must be there, or must not, all the same.
 INSTANTIATE_TEST_SUITE_P(WildcardsThatArePlainWords, TextSyntax,
                          ::testing::Values(SyntaxCase{"-tea*,oil*", "-w(tea*,oil*)"},
