@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "cli/display_text.h"
+#include "cli/folded_text.h"
 
 namespace varve::cli {
 namespace {
@@ -19,9 +21,28 @@ constexpr std::array<std::u32string_view, 20> kEndings = {
     U"",  U"s",   U"es", U"ed",  U"e", U"er", U"ers", U"ing", U"ings", U"y",
     U"i", U"ies", U"ly", U"ion", U"n", U"en", U"d",   U"r",   U"ied",  U"ions"};
 
-// Scripts without spaces between words, from the CJK radicals to the Yi syllables.
+using Range = std::pair<char32_t, char32_t>;
+
+// Scripts without spaces between words: Thai and Lao, Burmese, hangul, Khmer, the CJK radicals to
+// the Yi syllables, and ideographs beyond.
+constexpr std::array kUnspacedRanges = {
+    Range{0xE00, 0xEFF},   Range{0x1000, 0x109F}, Range{0x1100, 0x11FF},
+    Range{0x1780, 0x17FF}, Range{0x2E80, 0xA4CF}, Range{0xA960, 0xA97F},
+    Range{0xAC00, 0xD7FF}, Range{0xF900, 0xFAFF}, Range{0x20000, 0x3FFFF}};
+
 bool is_unspaced(char32_t c) {
-  return (c >= 0x2E80 && c < 0xA4D0) || (c >= 0x20000 && c < 0x40000);
+  return std::any_of(kUnspacedRanges.begin(), kUnspacedRanges.end(),
+                     [c](const Range& range) { return c >= range.first && c <= range.second; });
+}
+
+bool has_unspaced(std::u32string_view text) {
+  return std::any_of(text.begin(), text.end(), is_unspaced);
+}
+
+// Where words have no ends, stars around one say nothing. Of a text with more than stars.
+std::u32string without_outer_stars(const std::u32string& text) {
+  const size_t begin = text.find_first_not_of(U'*');
+  return text.substr(begin, text.find_last_not_of(U'*') + 1 - begin);
 }
 
 // Everything that is neither space nor punctuation: marks of scripts such as Devanagari count as
@@ -36,34 +57,6 @@ bool is_letter(char32_t c) {
   const bool is_combining = c >= 0x80 && ::wcwidth(static_cast<wchar_t>(c)) == 0;
   return is_combining || is_word_character(c);
 }
-
-// The letters without the accents, for U+00E0 to U+017F; '.' where there is none.
-constexpr std::string_view kPlainLetters =
-    "aaaaaa.ceeeeiiii.nooooo.ouuuuy.yaaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk."
-    "llllll.."
-    "llnnnnnn...oooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzz.";
-
-// In lower case, and Latin letters without accents: the form in which words are compared.
-char32_t lower(char32_t c) {
-  const auto lowered = static_cast<char32_t>(::towlower(static_cast<wint_t>(c)));
-  if (lowered < 0xE0 || lowered >= 0xE0 + kPlainLetters.size()) return lowered;
-  const char plain = kPlainLetters[lowered - 0xE0];
-  return plain == '.' ? lowered : static_cast<char32_t>(plain);
-}
-
-// A text's characters as lower() gives them, and where each begins; one more place marks the end.
-struct Characters {
-  explicit Characters(std::string_view text) {
-    const size_t size = text.size();
-    while (!text.empty()) {
-      offsets.push_back(size - text.size());
-      lowered += lower(take_character(text).code_point);
-    }
-    offsets.push_back(size);
-  }
-  std::u32string lowered;
-  std::vector<size_t> offsets;
-};
 
 // Whether `rest` is an ending that a word may have after `beginning`.
 bool is_ending(std::u32string_view beginning, std::u32string_view rest) {
@@ -113,7 +106,8 @@ std::vector<Match> without_overlaps(std::vector<Match> matches) {
   });
   std::vector<Match> kept;
   for (const Match& match : matches) {
-    if (kept.empty() || match.start >= kept.back().end) kept.push_back(match);
+    const size_t start = kept.empty() ? match.start : std::max(match.start, kept.back().end);
+    if (start < match.end) kept.push_back({start, match.end, match.term});
   }
   return kept;
 }
@@ -207,8 +201,9 @@ Window::Range best_range(std::string_view text, const Window& window,
 
 Highlighter::Highlighter(const std::vector<std::string>& terms) {
   for (const std::string& term : terms) {
-    Term read{Characters(term).lowered, Term::Kind::kWord};
+    Term read{FoldedText(term).letters, Term::Kind::kWord};
     if (read.text.empty()) continue;
+    if (has_unspaced(read.text)) read.text = without_outer_stars(read.text);
     if (read.text.find_first_of(U"*?") != std::u32string::npos) {
       read.kind = Term::Kind::kWildcard;
     } else if (!std::all_of(read.text.begin(), read.text.end(),
@@ -230,22 +225,25 @@ size_t Highlighter::term_of(std::u32string_view word) const {
 
 std::vector<Match> Highlighter::find(std::string_view text) const {
   std::vector<Match> matches;
-  const Characters characters(text);
-  const std::u32string& lowered = characters.lowered;
+  const FoldedText folded(text);
+  const std::u32string& letters = folded.letters;
+  const auto add = [&](size_t begin, size_t end, size_t term) {
+    matches.push_back({folded.begins[begin], folded.ends[end - 1], term});
+  };
   for (size_t i = 0; i < terms_.size(); ++i) {
     if (terms_[i].kind != Term::Kind::kAnywhere) continue;
     const std::u32string& wanted = terms_[i].text;
-    for (size_t at = lowered.find(wanted); at != std::u32string::npos;
-         at = lowered.find(wanted, at + wanted.size())) {
-      matches.push_back({characters.offsets[at], characters.offsets[at + wanted.size()], i});
+    for (size_t at = letters.find(wanted); at != std::u32string::npos;
+         at = letters.find(wanted, at + wanted.size())) {
+      add(at, at + wanted.size(), i);
     }
   }
-  for (size_t at = 0; at < lowered.size();) {
+  for (size_t at = 0; at < letters.size();) {
     size_t end = at;
-    while (end < lowered.size() && is_letter(lowered[end])) ++end;
-    const std::u32string_view word = std::u32string_view(lowered).substr(at, end - at);
+    while (end < letters.size() && is_letter(letters[end])) ++end;
+    const std::u32string_view word = std::u32string_view(letters).substr(at, end - at);
     const size_t term = word.empty() ? kNone : term_of(word);
-    if (term != kNone) matches.push_back({characters.offsets[at], characters.offsets[end], term});
+    if (term != kNone) add(at, end, term);
     at = std::max(end, at + 1);
   }
   return without_overlaps(std::move(matches));
@@ -258,11 +256,18 @@ std::string excerpt(std::string_view text, const std::vector<Match>& matches, si
       window.fits() ? Window::Range{0, text.size()} : best_range(text, window, matches);
   std::string out(range.start > 0 ? kEllipsis : "");
   size_t at = range.start;
-  for (const Match& match : matches) {
-    if (match.start < at || match.end > range.end) continue;
-    out += text.substr(at, match.start - at);
-    out += terminal.paint(Style::kMatch, text.substr(match.start, match.end - match.start));
-    at = match.end;
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const size_t start = matches[i].start;
+    size_t end = matches[i].end;
+    if (start < at || end > range.end) continue;
+    // What touches is painted as one, as pairs of characters are that make up a word.
+    for (; i + 1 < matches.size() && matches[i + 1].start == end; ++i) {
+      if (matches[i + 1].end > range.end) break;
+      end = matches[i + 1].end;
+    }
+    out += text.substr(at, start - at);
+    out += terminal.paint(Style::kMatch, text.substr(start, end - start));
+    at = end;
   }
   out += text.substr(at, range.end - at);
   if (range.end < text.size()) out += kEllipsis;

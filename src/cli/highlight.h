@@ -33,7 +33,7 @@ class Highlighter {
 
  private:
   struct Term {
-    std::u32string text;  // in lower case, without accents
+    std::u32string text;  // as FoldedText has it
     enum class Kind { kWord, kWildcard, kAnywhere } kind;
   };
   [[nodiscard]] size_t term_of(std::u32string_view word) const;

@@ -339,6 +339,17 @@ class Highlight(FindTest):
             ("Łódź ąę žluťoučký", "zlutoucky", ["žluťoučký"]),
             ("電子ペーパーの残像がひどい", "残像", ["残像"]),
             ("the quay-3 and quay-4", "quay-3", ["quay-3", "quay"]),
+            ("Tiếng Việt, Σίσυφος, ΕΛΛΆΔΑ", "tieng viet σισυφοσ ελλαδα",
+             ["Tiếng", "Việt", "Σίσυφος", "ΕΛΛΆΔΑ"]),
+            ("Straße und København", "strasse kobenhavn", ["Straße", "København"]),
+            ("cafe\u0301 и\u0306од", "café йод", ["cafe\u0301", "и\u0306од"]),
+            ("ﬁne ＦＵＬＬ so\u00adft", "fine full soft", ["ﬁne", "ＦＵＬＬ", "so\u00adft"]),
+            ("l’homme du PR‑12", "l'homme pr-12", ["l’homme", "PR‑12"]),
+            ("한국어를 배우는 중", "한국어", ["한국어"]),
+            ("เรียนภาษาไทยกับน้ำ", "ภาษา น้ำ", ["ภาษา", "น้ำ"]),
+            ("東京都と東と第3章", "東京都", ["東京都"]),
+            ("東京都と東", "東", ["東", "東"]),
+            ("ﾃｽﾄの結果", "テスト", ["ﾃｽﾄ"]),
             ("the tea is on the table", "the tea", ["tea"]),
         )
         for text, word, expected in cases:
@@ -363,6 +374,11 @@ class Highlight(FindTest):
         excerpt = colourless(shown).split("\r\n")[1]
         self.assertRegex(excerpt, r"^   …word .*the kettle boils here end.*…$")
         self.assertLessEqual(len(excerpt), 60)
+        # Also where no spaces part the words.
+        self.add(entry_line(7, id="thai", content="ข้าว" * 100 + "น้ำชา" + "ข้าว" * 100),
+                 session="thai")
+        shown = self.run_cli("search", "-s", "thai", "น้ำชา").stdout.splitlines()[1]
+        self.assertIn("น้ำชา", shown)
         # The part with more of the words wins over the first.
         self.add(entry_line(8, id="two", content="kettle " + "word " * 90 + "a kettle boils"),
                  session="two")
