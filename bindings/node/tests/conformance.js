@@ -1,6 +1,8 @@
 // Runs tests/conformance/cases through the public layer; the format is in the README there.
 //
 //   node tests/conformance.js sync|async [NAME...]
+//
+// VARVE_CASES names another folder of cases.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ import { OPERATIONS } from './operations.js';
 import { Mismatch, isObject, match } from './patterns.js';
 import { ROOT } from './support.js';
 
-const CASES = join(ROOT, 'tests', 'conformance', 'cases');
+const CASES = process.env.VARVE_CASES ?? join(ROOT, 'tests', 'conformance', 'cases');
 const WAYS = {
   sync: (object, method, ...args) => object[`${method}Sync`](...args),
   async: (object, method, ...args) => object[method](...args),
