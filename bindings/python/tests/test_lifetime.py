@@ -174,6 +174,33 @@ closing.wait()
 """) == "heard\n"
 
 
+def test_a_child_does_not_wait_for_stores_that_its_parent_was_closing(run):
+    """The thread that closes one is not there after the fork."""
+    assert run("""
+import os, signal, threading, varve
+closing, forked = threading.Event(), threading.Event()
+
+def hear(level, line):
+    if line["message"] == "session closed":
+        closing.set()
+        forked.wait()
+
+def work():
+    store = varve.Store("memory:")
+    session = store.create_session()
+    store.set_log(hear)
+    store.close()
+threading.Thread(target=work).start()
+closing.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+else:
+    print(os.waitpid(child, 0)[1])
+    forked.set()
+""") == "0\n"
+
+
 def test_a_function_may_be_given_while_the_program_ends(run):
     assert run("""
 import atexit
