@@ -196,13 +196,15 @@ TEST_P(Engines, AnEmptyStoreListsNothing) {
 
 class Directories : public testing::Test {
  protected:
+  static constexpr uint64_t kLockTimeoutMs = 100;
+
   void SetUp() override {
     engine_ = open();
     ASSERT_NE(engine_, nullptr);
   }
   std::unique_ptr<DirectoryEngine> open(io::SimulatedFileSystem* system = nullptr) {
     io::SimulatedFileSystem* process = system == nullptr ? &disk_ : system;
-    auto opened = DirectoryEngine::open("store", {process, &clock_, &random_}, 100);
+    auto opened = DirectoryEngine::open("store", {process, &clock_, &random_}, kLockTimeoutMs);
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     return opened.ok() ? *std::move(opened) : nullptr;
   }
@@ -436,6 +438,20 @@ TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
   for (const auto& path : disk_.list_all()) {
     EXPECT_EQ(path.find("deleted.tmp-"), std::string::npos) << path;
   }
+}
+
+TEST_F(Directories, ACreationWaitsForAnotherProcessAsLongAsItMay) {
+  const auto other = disk_.process(4711);
+  const auto indices = *(*other->open_root("store", false))->open_directory("indices");
+  const auto lock = *indices->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  const int64_t start_us = clock_.monotonic_us();
+  EXPECT_EQ(engine_->create({"s1", "", "", 0}, "{}").code(), Code::kBusy);
+  EXPECT_EQ(clock_.monotonic_us() - start_us, 1000 * static_cast<int64_t>(kLockTimeoutMs));
+  EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
+  other->kill();
+  create("s1");
+  EXPECT_EQ(listed(), std::vector<std::string>{"s1"});
 }
 
 TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {

@@ -98,6 +98,19 @@ TEST_F(LeftOvers, ThatCannotBeRemovedMakeAPurgeFail) {
   EXPECT_FALSE(is_left());
 }
 
+TEST_F(LeftOvers, OfWhichOneCannotBeRemovedMakeAPurgeFailAndTheOthersGo) {
+  maker_->kill();
+  const std::string later = "store/tmp/new.tmp-fedcba9876543210";
+  disk_.write_file(later + "/lock", "");
+  disk_.write_file(later + "/transcript.md", "content of a");
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kRemove}).on_file("memory.jsonl"));
+  EXPECT_EQ(purge(*session_).code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(is_left());
+  EXPECT_FALSE(disk_.exists(later));
+}
+
 // Its maker may be about to lock it, and has written nothing yet.
 TEST_F(LeftOvers, WithoutContentsStayUntilTheStoreIsOpened) {
   maker_->kill();
