@@ -40,6 +40,25 @@ TEST_P(Entries, ComeBackAsTheyAreStored) {
   EXPECT_EQ(line.text.find('\n'), std::string::npos);
 }
 
+// The library's members are put in between, where the names belong.
+TEST_P(Entries, KeepMembersOfTheirOwnWhateverTheirNames) {
+  const std::string own = R"("a":1,"bb":2,"ck":3,"seqx":4,"zz":5)";
+  const auto text_of = [&](const std::string& id) {
+    return R"({"id":")" + id + R"(","type":"finding","content":1,)" + own + "}";
+  };
+  ASSERT_TRUE(session_.add(text_of("one")).ok());
+  ASSERT_TRUE(session_.add_batch("[" + text_of("two") + "," + text_of("three") + "]").ok());
+  const json::value expected = json::parse("{" + own + "}");
+  for (const std::string id : {"one", "two", "three"}) {
+    const json::object stored = session_.get(id).object();
+    for (const auto& [name, value] : expected.as_object()) {
+      ASSERT_TRUE(stored.contains(name)) << id << " has no " << name;
+      EXPECT_EQ(stored.at(name), value) << id << " " << name;
+    }
+  }
+  EXPECT_EQ(session_.verify().object().at("ok"), true);
+}
+
 TEST_P(Entries, AreRefusedWithTheMemberAndItsOffset) {
   struct Case {
     std::string text;

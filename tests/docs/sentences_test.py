@@ -130,9 +130,9 @@ class Ranges(Sentences):
 
 
 class ManyMembers(Sentences):
-    def entry(self, count):
+    def entry(self, count, name="m"):
         return {"id": "many", "type": "note", "content": 1, "ttl_seconds": 9, "trace_id": "t",
-                "span_id": "s", "relations": {}, **{f"m{i}": i for i in range(count)}}
+                "span_id": "s", "relations": {}, **{f"{name}{i}": i for i in range(count)}}
 
     def test_an_entry_with_as_many_as_there_may_be_is_imported_again(self):
         self.session.add(self.entry(65_518))
@@ -141,10 +141,11 @@ class ManyMembers(Sentences):
             self.assertEqual((report["added"], report["refused"]), (6, []), form)
 
     def test_one_with_more_is_refused(self):
-        for count in (65_519, 65_529):
+        for count, name in ((65_519, "m"), (65_529, "m"), (65_519, "z")):
             with self.assertRaises(Failure) as raised:
-                self.session.add(self.entry(count))
+                self.session.add(self.entry(count, name))
             self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+            self.assertIn("65518 members beside those", str(raised.exception))
 
 
 class Chats(Sentences):
