@@ -7,6 +7,7 @@ import pathlib
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -185,7 +186,15 @@ def options(*command):
     return found
 
 
+def hear_signals():
+    """Programs inherit that a signal is ignored: by `nohup`, or in the background of a script."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main():
+    hear_signals()
     if len(sys.argv) > 1 and os.access(sys.argv[1], os.X_OK):
         os.environ["VARVE_CLI"] = os.path.abspath(sys.argv.pop(1))
     program()
