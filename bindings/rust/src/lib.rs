@@ -68,6 +68,7 @@ pub mod raw;
 mod reports;
 mod results;
 mod session;
+mod sessions;
 mod store;
 mod stores;
 #[cfg(feature = "tokio")]
@@ -88,6 +89,7 @@ pub use query::{Match, Order, Query, SortBy, Tags, Time};
 pub use reports::*;
 pub use results::{Hit, Pages, RawResults, Results};
 pub use session::Session;
+pub use sessions::Sessions;
 pub use store::{LogLevel, Store};
 pub use stores::{KeyValue, Kv, Transcript, Turn};
 #[cfg(feature = "tokio")]

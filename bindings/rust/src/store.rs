@@ -20,6 +20,7 @@ use crate::raw;
 use crate::reports::{BackupReport, RestoreReport, SessionList, StoreStats, SweepReport};
 use crate::results::{Finder, Pages, RawResults, Results};
 use crate::session::Session;
+use crate::sessions::Sessions;
 
 /// An open store. Clones are the same store; any thread may use it, as may other processes.
 ///
@@ -158,6 +159,23 @@ impl Store {
     /// or `()` for all, page by page.
     pub fn sessions(&self, filter: impl Document) -> Result<Answer<SessionList>> {
         self.ask(self.api().varve_store_sessions, filter)
+    }
+
+    /// The sessions of all pages, newest first; page after page as they are gone through. A
+    /// `"limit"` is how many are asked for at a time.
+    ///
+    /// ```
+    /// # fn main() -> varve::Result<()> {
+    /// # let store = varve::Store::open("memory:")?;
+    /// # store.session("kitchen")?;
+    /// for session in store.all_sessions(())? {
+    ///     println!("{}", session?.session_id);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn all_sessions(&self, filter: impl Document) -> Result<Sessions> {
+        Sessions::of(self.clone(), &filter)
     }
 
     /// Tokens and cost of entries that carry them, in all and by session, agent, user and day:

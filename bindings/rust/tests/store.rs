@@ -112,6 +112,27 @@ fn pages_of_sessions_follow_the_cursor() -> Outcome {
 }
 
 #[test]
+fn all_sessions_are_those_of_all_pages() -> Outcome {
+    let store = Store::open("memory:")?;
+    assert_eq!(store.all_sessions(())?.count(), 0);
+    for number in 0..7 {
+        let user = if number % 2 == 0 { "ann" } else { "bob" };
+        store.create_session(SessionOptions::new(format!("s{number}")).user(user))?;
+    }
+    let ids = |filter: Value| -> varve::Result<Vec<String>> {
+        store.all_sessions(filter)?.map(|each| Ok(each?.session_id)).collect()
+    };
+    assert_eq!(ids(json!({"limit": 2}))?, ["s6", "s5", "s4", "s3", "s2", "s1", "s0"]);
+    assert_eq!(ids(json!({"limit": 1, "user_id": "ann"}))?, ["s6", "s4", "s2", "s0"]);
+    assert_eq!(ids(json!({"limit": 3, "rescan": true}))?.len(), 7);
+    let mut broken = store.all_sessions(json!({"colour": 1}))?;
+    assert_eq!(broken.next().expect("an error").unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert!(broken.next().is_none());
+    assert!(store.all_sessions("[]").is_err());
+    Ok(())
+}
+
+#[test]
 fn a_backup_is_restored_without_what_was_deleted_since() -> Outcome {
     let directory = Directory::new();
     let store = Store::open(directory.join("store"))?;
