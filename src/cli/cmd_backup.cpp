@@ -1,4 +1,5 @@
 // backup, restore.
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
@@ -100,16 +101,26 @@ int run_backup(Context& context, const BackupOptions& options) {
   return finish(context, std::move(answer), &backup_summary);
 }
 
+// Checked before a store is created for a backup, or for sessions, that do not exist.
+Outcome check_backup(const Places& places) {
+  Result<bool> is_there = has_store(places.directory);
+  if (!is_there.ok()) return std::move(is_there.failure());
+  if (!*is_there) {
+    return Failure{VARVE_NOT_FOUND, "there is no backup at " + places.directory, "{}", {}, false};
+  }
+  for (const std::string& id : places.sessions) {
+    std::error_code error;
+    const auto folder = std::filesystem::path(places.directory) / "sessions" / id;
+    if (std::filesystem::exists(folder, error) || error) continue;
+    return Failure{VARVE_NOT_FOUND, "the backup has no session '" + id + "'", "{}", {}, false};
+  }
+  return std::nullopt;
+}
+
 int run_restore(Context& context, const RestoreOptions& options) {
   Result<Places> places = places_of(context, options.operands, "name the backup's directory");
   if (!places.ok()) return context.fail(places.failure());
-  // Checked before a store is created for a backup that does not exist.
-  Result<bool> is_there = has_store(places->directory);
-  if (!is_there.ok()) return context.fail(is_there.failure());
-  if (!*is_there) {
-    return context.fail(
-        {VARVE_NOT_FOUND, "there is no backup at " + places->directory, "{}", {}, false});
-  }
+  if (Outcome failure = check_backup(*places)) return context.fail(*failure);
   Result<Store> store = context.open_store(Access::kCreate);
   if (!store.ok()) return context.fail(store.failure());
   json::object document;

@@ -253,6 +253,15 @@ class Mistakes(CliTest):
                 self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
                 self.assertFalse(self.root.exists())
 
+    def test_a_session_that_the_backup_lacks_makes_no_store(self):
+        copy = str(self.directory / "copy")
+        self.run_cli("--root", copy, "create", "notes")
+        for words in (["nothing"], ["notes", "nothing"]):
+            with self.subTest(words):
+                done = self.run_cli("restore", copy, *words, exit_code=2)
+                self.assertEqual(done.stderr, "varve: the backup has no session 'nothing'\n")
+                self.assertFalse(self.root.exists())
+
     def test_json_errors(self):
         self.run_cli("create", "notes")
         error = self.error_of("get", "notes", "missing", exit_code=2)
