@@ -115,17 +115,15 @@ std::string file_name(const std::string& format) {
   return format == "markdown" ? "entries.md" : "entries." + format;
 }
 
-Outcome export_to_folder(Context& context, Store& store, const std::string& id,
+Outcome export_to_folder(Context& context, Session& session, const std::string& id,
                          const ExportOptions& options) {
   const std::filesystem::path folder = std::filesystem::path(options.output) / id;
-  Result<Session> session = context.open_session(store, id);
-  if (!session.ok()) return std::move(session.failure());
-  if (Outcome failure = outcome_of(session->set_progress(Interruption::receiver()))) return failure;
+  if (Outcome failure = outcome_of(session.set_progress(Interruption::receiver()))) return failure;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return system_failure("cannot create " + folder.string(), error.value());
   Result<std::string> report =
-      write_file(*session, (folder / file_name(options.format)).string(), options);
+      write_file(session, (folder / file_name(options.format)).string(), options);
   if (!report.ok()) return context.with_hint(std::move(report.failure()), id);
   return std::nullopt;
 }
@@ -145,7 +143,13 @@ int export_all(Context& context, const ExportOptions& options) {
   int64_t exported = 0;
   const Interruption interruption;
   for (const std::string& id : *ids) {
-    Outcome failure = export_to_folder(context, *store, id, options);
+    Result<Session> session = context.open_session(*store, id);
+    if (!session.ok() && is_gone(session.failure())) {
+      progress.advance(1);
+      continue;
+    }
+    Outcome failure = session.ok() ? export_to_folder(context, *session, id, options)
+                                   : Outcome(std::move(session.failure()));
     if (Interruption::is_asked()) return code;  // the signal ends the program
     if (failure) {
       progress.clear();

@@ -142,6 +142,7 @@ int stats_of_all(Context& context) {
     Result<Session> session = context.open_session(*store, id);
     Result<std::string> text =
         session.ok() ? session->stats() : Result<std::string>(session.failure());
+    if (!text.ok() && is_gone(text.failure())) continue;
     if (!text.ok()) {
       code = context.fail_in_session(std::move(text.failure()), id);
       continue;

@@ -118,8 +118,9 @@ Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
   uint64_t total = 0;
   for (const std::string& id : *ids) {
     Result<Session> session = context.open_session(*store, id);
-    if (!session.ok()) return std::move(session.failure());
-    Result<uint64_t> count = session->count(query);
+    Result<uint64_t> count =
+        session.ok() ? session->count(query) : Result<uint64_t>(session.failure());
+    if (!count.ok() && is_gone(count.failure())) continue;
     if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
     total += *count;
   }

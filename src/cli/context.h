@@ -114,6 +114,12 @@ Result<OpenSession> open_or_create(Context& context, const std::string& id,
 Outcome for_each_session(Store& store, json::object filter,
                          const std::function<void(const json::object&)>& take);
 
+// Whether a session that was listed could not be used because it is no more: somebody dropped it
+// since, or its time is over. Then it is none of "all sessions".
+[[nodiscard]] inline bool is_gone(const Failure& failure) {
+  return failure.status == VARVE_NOT_FOUND;
+}
+
 // The ids of all sessions, or of those of a user or an agent, newest first.
 Result<std::vector<std::string>> all_session_ids(Store& store, const std::string& user = {},
                                                  const std::string& agent = {});

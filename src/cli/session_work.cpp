@@ -45,6 +45,7 @@ int run_on_all(Context& context, std::string_view label, const SessionWork& work
     Result<SessionOutcome> outcome =
         session.ok() ? work(context, *session, id) : Result<SessionOutcome>(session.failure());
     progress.advance(1);
+    if (!outcome.ok() && is_gone(outcome.failure())) continue;
     int session_code = kExitOk;
     if (!outcome.ok()) {
       progress.clear();

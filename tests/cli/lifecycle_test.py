@@ -1,9 +1,12 @@
 """`varve compact`, `varve purge` and `varve forget`: what is let go, and what is left of it."""
 
+import fcntl
 import json
+import os
 import re
+import subprocess
 
-from cli_support import CliTest, entry_line, main
+from cli_support import TIMEOUT_S, CliTest, entry_line, main, program
 
 # "notes: compacted, 4 to 3 entries, 1.2 kB to 905 B, dropped 1 deleted, 3.2 ms"
 SUMMARY = re.compile(r"(\w+): (.+), ([\d,]+) to ([\d,]+) (?:entry|entries), "
@@ -252,6 +255,34 @@ class Sweep(Lifecycle):
         self.assertEqual(self.run_cli("count", "--all", "tea").stdout, "1\n")
         self.assertIn("a sweep removes its files",
                       self.run_cli("verify", "left", exit_code=2).stderr)
+
+    def test_all_sessions_are_those_that_nobody_drops_meanwhile(self):
+        for number in range(40):
+            self.run_cli("create", f"s{number}")
+            self.run_cli("add", f"s{number}", "tea", "--quiet")
+        for number, words in enumerate((["count", "--all"], ["stats", "--all"], ["verify", "--all"],
+                                        ["export", "--all", "-o", "out"])):
+            with self.subTest(words):
+                # The newest comes first; the oldest is dropped while the program cannot go on.
+                done = self.run_stopped(
+                    lambda: self.run_cli("drop", f"s{number}", "--yes"), *words, "--verbose")
+                self.assertEqual(done.returncode, 0, done.stderr.splitlines()[-1])
+                self.assertNotIn(f"'s{number}'", done.stderr)
+                self.assertIn(f"s{number + 1}", done.stderr)
+
+    def run_stopped(self, do, *words):
+        """Runs the program, which waits where its log fills a pipe until `do` was done."""
+        read_end, write_end = os.pipe()
+        fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
+        process = subprocess.Popen([program(), *words], stdout=subprocess.PIPE, stderr=write_end,
+                                   env=self.environment(), cwd=self.directory)
+        os.close(write_end)
+        with open(read_end, "rb") as log:
+            log.peek(1)
+            do()
+            stderr = log.read().decode()
+        stdout = process.communicate(timeout=TIMEOUT_S)[0].decode()
+        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
 
     def test_removes_sessions_and_drops_entries_that_have_expired(self):
         for session, hours in (("left", "1"), ("young", "1"), ("kept", "0")):
