@@ -29,6 +29,19 @@ Status too_large(std::string message, uint64_t size, uint64_t limit) {
   return {Code::kSizeLimit, std::move(message), std::move(place)};
 }
 
+void add_transcript_damage(std::string_view text, std::vector<StoreDamage>* found) {
+  constexpr auto kStore = CappedStore::kTranscript;
+  stores::TranscriptContents contents = stores::parse_transcript(text);
+  for (auto& range : contents.damaged) {
+    found->push_back({kStore, range.offset, range.length, std::move(range.reason)});
+  }
+  if (contents.torn_bytes == 0) return;
+  found->push_back({kStore, text.size() - contents.torn_bytes, contents.torn_bytes,
+                    "torn tail: the last entry is not whole, or lacks its line end; the next "
+                    "append or repair moves it to quarantine",
+                    true, true});
+}
+
 }  // namespace
 
 std::string_view file_of(CappedStore store) {
@@ -135,9 +148,7 @@ Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
     }
     VARVE_TRY(text);
     if (store == CappedStore::kTranscript) {
-      for (auto& range : stores::parse_transcript(*text).damaged) {
-        found.push_back({store, range.offset, range.length, std::move(range.reason)});
-      }
+      add_transcript_damage(*text, &found);
     } else if (const auto contents = stores::parse_kv(*text); !contents.damage.empty()) {
       found.push_back({store, 0, text->size(), contents.damage});
     }

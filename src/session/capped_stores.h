@@ -55,6 +55,7 @@ struct StoreDamage {
   uint64_t length = 0;
   std::string reason;
   bool is_readable = true;  // else people have to move it away
+  bool is_torn = false;     // at the end: it may be an append that is in progress
 };
 // Reads both files.
 Result<std::vector<StoreDamage>> find_store_damage(Core& core);

@@ -136,7 +136,8 @@ class Verification {
     }
     VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
     for (const StoreDamage& damage : store_damage) {
-      report_.problem_in(file_of(damage.store), damage.offset, damage.length, damage.reason);
+      transcript_torn_ = transcript_torn_ || damage.is_torn;
+      if (!damage.is_torn) report(damage);
     }
     const uint64_t total_bytes = tail_.entries_bytes + tail_.tombstones_bytes;
     VARVE_TRY(progress_.step(0, total_bytes));
@@ -171,6 +172,7 @@ class Verification {
   // What looks like a torn tail may be a line that is being written. Only the holder of the
   // writer's lock can tell.
   [[nodiscard]] bool may_be_torn() const { return torn_; }
+  [[nodiscard]] bool is_transcript_torn() const { return transcript_torn_; }
 
   Status check_tails() {
     VARVE_TRY_ASSIGN(const log::Tail now, core_.storage->tail());
@@ -186,6 +188,14 @@ class Verification {
                           settled_seq_, [](const log::ScannedEntry&) { return Status(); }));
     torn_tail(entries, log::Stream::kEntries);
     return check_end_of_vectors();
+  }
+
+  Status check_end_of_transcript() {
+    VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
+    for (const StoreDamage& damage : store_damage) {
+      if (damage.is_torn) report(damage);
+    }
+    return {};
   }
 
   Status compare_postings() {
@@ -225,6 +235,10 @@ class Verification {
   }
 
  private:
+  void report(const StoreDamage& damage) {
+    report_.problem_in(file_of(damage.store), damage.offset, damage.length, damage.reason);
+  }
+
   Status check_vectors() {
     VARVE_TRY_ASSIGN(const VectorCheck vectors,
                      session::check_vectors(
@@ -372,6 +386,7 @@ class Verification {
   uint64_t entries_end_ = 0;
   uint64_t tombstones_end_ = 0;
   bool torn_ = false;
+  bool transcript_torn_ = false;
   Status index_lost_;  // kGone: another thread failed to read the log to its end
 };
 
@@ -387,8 +402,11 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
     Status status = verification.run();
     if (status.code() == Code::kGone) continue;  // the log was replaced: verify the new one
     VARVE_TRY(std::move(status));
-    if (verification.may_be_torn()) {
-      const auto check = [&] { return verification.check_tails(); };
+    if (verification.may_be_torn() || verification.is_transcript_torn()) {
+      const auto check = [&]() -> Status {
+        VARVE_TRY(verification.check_tails());
+        return verification.check_end_of_transcript();
+      };
       VARVE_TRY(core.storage->writable() ? writer.run_as_is("verify", check) : check());
     }
     if (deep) {

@@ -196,6 +196,30 @@ TEST_F(CappedFiles, TranscriptTruncatedAnywhereKeepsItsWholeEntries) {
   }
 }
 
+// As somebody leaves it who writes a turn by hand, and forgets to end its last line.
+TEST_F(CappedFiles, ALastTurnWithoutItsLineEndIsFoundAndRepairedLikeATornLog) {
+  ASSERT_TRUE(session_->transcript_append("user", "one").ok());
+  const std::string whole = disk_.bytes("transcript.md");
+  const std::string torn = "\n" + std::string(kTurn) + "by hand";
+  disk_.write("transcript.md", whole + torn);
+  EXPECT_EQ(contents(), "one|");
+  const auto report = session_->verify();
+  EXPECT_FALSE(report->get_bool("ok"));
+  const auto& problems = member(*report, "problems").items();
+  ASSERT_EQ(problems.size(), 1U) << report->canonical();
+  EXPECT_EQ(problems[0].get_string("file"), "transcript.md");
+  EXPECT_EQ(problems[0].get_int64("offset"), static_cast<int64_t>(whole.size() + 1));
+  EXPECT_EQ(problems[0].get_int64("length"), static_cast<int64_t>(torn.size() - 1));
+  EXPECT_TRUE(problems[0].get_string("reason").starts_with("torn tail: ")) << report->canonical();
+  const auto repaired = session_->repair(false);
+  EXPECT_EQ(repaired->get_int64("quarantined"), 1) << repaired->canonical();
+  EXPECT_TRUE(repaired->get_bool("changed"));
+  EXPECT_TRUE(session_->verify()->get_bool("ok"));
+  EXPECT_EQ(disk_.bytes("transcript.md"), whole);
+  ASSERT_EQ(disk_.quarantine().size(), 1U);
+  EXPECT_EQ(disk_.quarantine()[0].bytes, torn.substr(1));
+}
+
 TEST_F(CappedFiles, GarbageIsKeptAsideReportedAndTheSessionIsUsable) {
   const std::string garbage("\x01\x02 what is this?\n\xff\xfe\0 \n", 22);
   ASSERT_TRUE(session_->add(entry_text("e1")).ok());
