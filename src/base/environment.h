@@ -16,6 +16,10 @@ class Clock {
   [[nodiscard]] virtual int64_t now_ms() = 0;        // [ms] wall clock, since the Unix epoch
   [[nodiscard]] virtual int64_t monotonic_us() = 0;  // [us] for deadlines; never goes back
   virtual void sleep_us(int64_t duration_us) = 0;    // called only to wait for others
+  // [us] as monotonic_us(): where a wait of `wait_ms` that begins now has to end.
+  [[nodiscard]] int64_t deadline_us(uint64_t wait_ms) {
+    return monotonic_us() + static_cast<int64_t>(wait_ms) * 1000;
+  }
 };
 
 class Random {

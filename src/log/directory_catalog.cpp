@@ -34,7 +34,7 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
   VARVE_TRY(refuse_if_read_only());
   auto present = open_catalog();
   if (present.code() != Code::kNotFound) return present;
-  VARVE_TRY(drop_catalog(deadline_us()));  // a directory of that name that is no catalog
+  VARVE_TRY(drop_catalog());  // a directory of that name that is no catalog
   std::string temporary;
   std::unique_ptr<io::File> lock;
   const auto fill = [&](io::Directory& directory) { return make_session(directory, metadata); };
@@ -48,9 +48,10 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create_catalog(std::str
 
 // Its kv.json, which says what it covers, goes first, durably: a catalog that a power loss brings
 // back then covers nothing, for writers that found none told it nothing.
-Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
+Status DirectoryEngine::drop_catalog() {
   if (!indices_) return {};
   VARVE_TRY(refuse_if_read_only());
+  const int64_t until_us = deadline_us();
   constexpr int kAttemptsMax = 8;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     auto storage = open_catalog_storage();
@@ -61,7 +62,7 @@ Status DirectoryEngine::drop_catalog(int64_t deadline_us) {
       return drop_locked_catalog(nullptr);
     }
     if (!storage.ok()) return std::move(storage).status();
-    Status locked = (*storage)->lock(deadline_us, "drop catalog", nullptr);
+    Status locked = (*storage)->lock(until_us, "drop catalog", nullptr);
     // Another process has dropped that one, and there may be a new one.
     if (locked.code() == Code::kNotFound) continue;
     VARVE_TRY(std::move(locked));

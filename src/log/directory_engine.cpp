@@ -140,10 +140,6 @@ Status DirectoryEngine::refuse_if_removed() {
   return {};
 }
 
-int64_t DirectoryEngine::deadline_us() const {
-  return environment_.clock->monotonic_us() + static_cast<int64_t>(lock_timeout_ms_) * 1000;
-}
-
 // --- create and open -----------------------------------------------------------------------------
 
 Status DirectoryEngine::make_session(io::Directory& directory, std::string_view metadata) {
@@ -254,21 +250,21 @@ Result<bool> DirectoryEngine::is_name_without_session(std::string_view session_i
 // --- drop ----------------------------------------------------------------------------------------
 
 // Whoever replaces or deletes the session while we wait for its lock leaves us one without a name.
-Status DirectoryEngine::drop(std::string_view session_id, int64_t deadline_us,
-                             const DropWanted& wanted) {
+Status DirectoryEngine::drop(std::string_view session_id, const DropWanted& wanted) {
   VARVE_TRY(refuse_if_read_only());
+  const int64_t until_us = deadline_us();
   constexpr int kAttemptsMax = 8;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     auto storage = open_storage(session_id);
     if (storage.code() == Code::kNotFound) {
-      const auto is_settled = drop_without_session(session_id, deadline_us);
+      const auto is_settled = drop_without_session(session_id, until_us);
       if (is_settled.code() == Code::kNotFound) return no_session(session_id);
       VARVE_TRY(is_settled);
       if (*is_settled) return {};
       continue;
     }
     if (!storage.ok()) return std::move(storage).status();
-    Status locked = (*storage)->lock(deadline_us, "delete session", nullptr);
+    Status locked = (*storage)->lock(until_us, "delete session", nullptr);
     if (locked.code() == Code::kNotFound) continue;
     VARVE_TRY(std::move(locked));
     Status status = drop_locked(**storage, session_id, wanted);

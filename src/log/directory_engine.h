@@ -37,16 +37,16 @@ class DirectoryEngine final : public Engine {
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
   Result<bool> is_name_without_session(std::string_view session_id) override;
-  Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
-                 int64_t deadline_us) override;
-  Status drop(std::string_view session_id, int64_t deadline_us, const DropWanted& wanted) override;
+  Status install(const SessionRow& row, const SessionContents& contents,
+                 Existing existing) override;
+  Status drop(std::string_view session_id, const DropWanted& wanted) override;
   Result<RowPage> list(std::string_view after, size_t limit) override;
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
   Result<std::unique_ptr<SessionStorage>> open_catalog() override;
   Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;
-  Status drop_catalog(int64_t deadline_us) override;
+  Status drop_catalog() override;
   Status remove_left_overs() override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
@@ -60,7 +60,9 @@ class DirectoryEngine final : public Engine {
   Status open_folder(std::string_view name, std::unique_ptr<io::Directory>* folder);
   Status refuse_if_read_only() const;
   Status refuse_if_removed();
-  [[nodiscard]] int64_t deadline_us() const;
+  [[nodiscard]] int64_t deadline_us() const {
+    return environment_.clock->deadline_us(lock_timeout_ms_);
+  }
   // Makes a session in tmp/ that lacks only its name, and holds its lock.
   using Fill = std::function<Status(io::Directory&)>;
   Status stage_session(const Fill& fill, std::string* name, std::unique_ptr<io::File>* lock);
@@ -79,8 +81,7 @@ class DirectoryEngine final : public Engine {
   // Parts of install(), and whose the temporary directory is after them: kUnknown when a power loss
   // may decide that.
   enum class Staged : uint8_t { kNew, kOld, kUnknown };
-  Result<std::unique_ptr<DirectoryStorage>> lock_present(const std::string& session_id,
-                                                         int64_t deadline_us);
+  Result<std::unique_ptr<DirectoryStorage>> lock_present(const std::string& session_id);
   Status refuse_if_present(const std::string& session_id);
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
                    Staged* staged);

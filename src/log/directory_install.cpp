@@ -78,12 +78,12 @@ Status DirectoryEngine::give_name(const std::string& temporary, const std::strin
 
 // Keeps the writers of a present session out. Null: there is none.
 Result<std::unique_ptr<DirectoryStorage>> DirectoryEngine::lock_present(
-    const std::string& session_id, int64_t deadline_us) {
+    const std::string& session_id) {
   auto opened = open_storage(session_id);
   // A directory that holds no session has no writer to wait for.
   if (opened.code() == Code::kNotFound) return std::unique_ptr<DirectoryStorage>();
   if (!opened.ok()) return opened;
-  Status locked = (*opened)->lock(deadline_us, "restore", nullptr);
+  Status locked = (*opened)->lock(deadline_us(), "restore", nullptr);
   if (locked.code() == Code::kNotFound) return changed_meanwhile(session_id);
   VARVE_TRY(std::move(locked));
   return opened;
@@ -112,7 +112,7 @@ Status DirectoryEngine::put_in_place(const std::string& temporary, const Session
 }
 
 Status DirectoryEngine::install(const SessionRow& row, const SessionContents& contents,
-                                Existing existing, int64_t deadline_us) {
+                                Existing existing) {
   VARVE_TRY(refuse_if_read_only());
   VARVE_TRY(refuse_if_removed());
   if (existing == Existing::kRefuse) VARVE_TRY(refuse_if_taken(row.session_id));
@@ -123,7 +123,7 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   std::unique_ptr<DirectoryStorage> present;
   Status status;
   if (existing != Existing::kRefuse) {
-    auto locked = lock_present(row.session_id, deadline_us);
+    auto locked = lock_present(row.session_id);
     status = locked.status();
     if (status.ok()) present = *std::move(locked);
   }

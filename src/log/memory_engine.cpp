@@ -64,7 +64,7 @@ Result<std::unique_ptr<SessionStorage>> MemoryEngine::open(std::string_view sess
 }
 
 Status MemoryEngine::install(const SessionRow& row, const SessionContents& contents,
-                             Existing existing, int64_t deadline_us) {
+                             Existing existing) {
   auto made = std::make_shared<MemorySession>();
   VARVE_TRY_ASSIGN(made->entries, text_of(contents.entries));
   for (const auto& [name, produce] : contents.documents) {
@@ -76,7 +76,7 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
   std::optional<MemoryStorage> held;
   if (present) {
     held.emplace(present, clock_);
-    Status locked = held->lock(deadline_us, "restore", nullptr);
+    Status locked = held->lock(clock_.deadline_us(lock_timeout_ms_), "restore", nullptr);
     if (locked.code() == Code::kNotFound) return changed_meanwhile(row.session_id);
     VARVE_TRY(std::move(locked));
   }
@@ -105,13 +105,12 @@ Result<std::vector<std::string>> MemoryEngine::session_ids() {
   return ids;
 }
 
-Status MemoryEngine::drop(std::string_view session_id, int64_t deadline_us,
-                          const DropWanted& wanted) {
+Status MemoryEngine::drop(std::string_view session_id, const DropWanted& wanted) {
   auto session = find(session_id);
   if (!session) return no_session(session_id);
   const std::string id(session_id);  // from forget() on, nothing may fail
   MemoryStorage storage(session, clock_);
-  VARVE_TRY(storage.lock(deadline_us, "delete session", nullptr));
+  VARVE_TRY(storage.lock(clock_.deadline_us(lock_timeout_ms_), "delete session", nullptr));
   Status agreed = agree_to_drop(storage, wanted);
   if (!agreed.ok()) {
     storage.unlock();

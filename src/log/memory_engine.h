@@ -15,15 +15,16 @@ namespace varve::log {
 
 class MemoryEngine final : public Engine {
  public:
-  explicit MemoryEngine(Clock& clock) : clock_(clock) {}
+  explicit MemoryEngine(Clock& clock, uint64_t lock_timeout_ms = 0)
+      : clock_(clock), lock_timeout_ms_(lock_timeout_ms) {}
 
-  void set_lock_timeout_ms(uint64_t) override {}  // nothing to wait for
+  void set_lock_timeout_ms(uint64_t timeout_ms) override { lock_timeout_ms_ = timeout_ms; }
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,
                                                  std::string_view metadata) override;
   Result<std::unique_ptr<SessionStorage>> open(std::string_view session_id) override;
-  Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
-                 int64_t deadline_us) override;
-  Status drop(std::string_view session_id, int64_t deadline_us, const DropWanted& wanted) override;
+  Status install(const SessionRow& row, const SessionContents& contents,
+                 Existing existing) override;
+  Status drop(std::string_view session_id, const DropWanted& wanted) override;
   Result<RowPage> list(std::string_view after, size_t limit) override;
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory&) override { return false; }
@@ -35,6 +36,7 @@ class MemoryEngine final : public Engine {
   std::shared_ptr<MemorySession> find(std::string_view session_id);
 
   Clock& clock_;
+  uint64_t lock_timeout_ms_;
   std::mutex mutex_;  // guards the rest
   std::map<std::string, std::shared_ptr<MemorySession>, std::less<>> sessions_;
   std::vector<SessionRow> rows_;  // oldest first; dropped ones stay, as in a directory's registry

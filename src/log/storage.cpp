@@ -26,7 +26,7 @@ Result<std::unique_ptr<SessionStorage>> Engine::create_catalog(std::string_view)
   return Status(Code::kUnsupported, "this store has no catalog");
 }
 
-Status Engine::drop_catalog(int64_t) { return {}; }
+Status Engine::drop_catalog() { return {}; }
 
 Status Engine::no_session(std::string_view session_id) {
   return {Code::kNotFound, "there is no session '" + std::string(session_id) + "'"};

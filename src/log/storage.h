@@ -300,7 +300,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // How long create() and rescan() wait for each other.
+  // How long any call waits for a lock that somebody else holds.
   virtual void set_lock_timeout_ms(uint64_t timeout_ms) = 0;
 
   // Creates a session with this metadata document, durable when this answers ok. kAlreadyExists.
@@ -311,15 +311,14 @@ class Engine {
   virtual Result<bool> is_name_without_session(std::string_view session_id);
   // Creates a session with its contents: it is there as a whole or not at all, durable when this
   // answers ok. Handles of a session that it replaces answer kNotFound from then on. Waits for that
-  // session's writer until `deadline_us`. kConflict when a session of that id appeared or went
-  // meanwhile: what the tombstones were made from is then out of date.
-  virtual Status install(const SessionRow& row, const SessionContents& contents, Existing existing,
-                         int64_t deadline_us) = 0;
-  // Removes a session with everything in it. Waits for its writer until `deadline_us`. `wanted` is
-  // called with the lock held: false is kConflict, and nothing happens. Empty: always.
+  // session's writer once the contents are written. kConflict when a session of that id appeared or
+  // went meanwhile: what the tombstones were made from is then out of date.
+  virtual Status install(const SessionRow& row, const SessionContents& contents,
+                         Existing existing) = 0;
+  // Removes a session with everything in it, after waiting for its writer. `wanted` is called with
+  // the lock held: false is kConflict, and nothing happens. Empty: always.
   using DropWanted = std::function<Result<bool>(SessionStorage& storage)>;
-  virtual Status drop(std::string_view session_id, int64_t deadline_us,
-                      const DropWanted& wanted) = 0;
+  virtual Status drop(std::string_view session_id, const DropWanted& wanted) = 0;
   static constexpr size_t kRowsAtATime = 256;
   // A page of the registry. It may have rows of sessions that were dropped: session_document()
   // tells. Cost: grows with the page.
@@ -335,7 +334,7 @@ class Engine {
   // is none.
   virtual Result<std::unique_ptr<SessionStorage>> open_catalog();
   virtual Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata);
-  virtual Status drop_catalog(int64_t deadline_us);
+  virtual Status drop_catalog();
   // Removes the copies of sessions that killed restores and deletions left in the store.
   virtual Status remove_left_overs() { return {}; }
   // A small document of a session, without opening it; kNotFound. kCorruption when what has its

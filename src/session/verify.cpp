@@ -424,8 +424,7 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
 Status check_strictly(Core& core) {
   constexpr int64_t kPauseUs = 1000;
   Clock& clock = *core.context.clock;
-  const int64_t deadline_us =
-      clock.monotonic_us() + static_cast<int64_t>(core.settings.lock_timeout_ms) * 1000;
+  const int64_t deadline_us = clock.deadline_us(core.settings.lock_timeout_ms);
   for (;;) {
     VARVE_TRY(core.catch_up());
     Progress nobody_asks({}, "open");

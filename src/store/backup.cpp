@@ -212,7 +212,7 @@ class Backup {
     for (const std::string& id : copied) {
       if (!gone_.contains(id) && std::binary_search(all_.begin(), all_.end(), id)) continue;
       manifest_.sessions.erase(id);
-      Status dropped = copy_->drop(id, context_.deadline_us(), {});
+      Status dropped = copy_->drop(id, {});
       if (!dropped.ok() && dropped.code() != Code::kNotFound) return dropped;
       removed_ += 1;
     }

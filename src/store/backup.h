@@ -31,10 +31,6 @@ struct CopyContext {
   Random& random;
   uint64_t lock_timeout_ms = 0;
   Catalog* catalog = nullptr;  // of the store; null: it has none
-
-  [[nodiscard]] int64_t deadline_us() const {
-    return clock.monotonic_us() + static_cast<int64_t>(lock_timeout_ms) * 1000;
-  }
 };
 
 // Returns the report that varve_store_backup describes.

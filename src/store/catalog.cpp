@@ -180,8 +180,7 @@ void Catalog::forget_log() noexcept {
 
 Status Catalog::drop() {
   forget_log();
-  return engine_->drop_catalog(clock_.monotonic_us() +
-                               static_cast<int64_t>(lock_timeout_ms_) * 1000);
+  return engine_->drop_catalog();
 }
 
 void Catalog::close() noexcept { forget_log(); }

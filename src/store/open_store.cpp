@@ -34,7 +34,7 @@ Status no_thread_started(const std::system_error& failure) {
 Status OpenStore::open_engine() {
   std::string_view path = uri_;
   if (path == "memory:") {
-    engine_ = std::make_unique<log::MemoryEngine>(clock_);
+    engine_ = std::make_unique<log::MemoryEngine>(clock_, settings_.lock_timeout_ms);
     return {};
   }
   if (path.starts_with("file:")) {

@@ -245,13 +245,11 @@ Status OpenStore::make_way(std::string_view id) {
 }
 
 Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wanted) {
-  const int64_t deadline_us =
-      clock_.monotonic_us() + static_cast<int64_t>(settings_.lock_timeout_ms) * 1000;
   const auto in_catalog = catalog_.entries_of(id);
   const std::weak_ptr<session::Session> dropped = find_open(id);
   VARVE_TRY(make_way(id));
   (void)engine_->remove_left_overs().ok();  // of this session, perhaps
-  VARVE_TRY(engine_->drop(id, deadline_us, wanted));
+  VARVE_TRY(engine_->drop(id, wanted));
   if (in_catalog.ok()) catalog_.remove_entries(*in_catalog);
   totals_.note_change(std::string(id));
   forget(id, dropped);

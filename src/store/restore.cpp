@@ -286,9 +286,8 @@ class Restore {
     const auto existing = may_replace ? log::Existing::kSwap : log::Existing::kRefuse;
     if (may_replace) VARVE_TRY(steps_.make_way(id));
     VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source.row(id)));
-    VARVE_TRY(install_as_changed(id, [&] {
-      return context_.engine.install(row, contents, existing, context_.deadline_us());
-    }));
+    VARVE_TRY(
+        install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
     if (replaces) replaced_ += 1;
     reapplied_ += reapplied;
     bytes_ += scan.entries_end + scan.tombstones_end;

@@ -120,7 +120,7 @@ Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
 }
 
 Status SessionBackup::extend(log::SessionStorage& copy, BackupTotals* totals) {
-  VARVE_TRY(copy.lock(context_.deadline_us(), "backup", nullptr));
+  VARVE_TRY(copy.lock(context_.clock.deadline_us(context_.lock_timeout_ms), "backup", nullptr));
   const auto work = [&]() -> Status {
     VARVE_TRY(extend_stream(copy, log::Stream::kTombstones, known_->tombstones.bytes,
                             scan_.tombstones_end));
@@ -210,7 +210,7 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
     };
   }
   VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source_->row(id_)));
-  VARVE_TRY(copies_.install(row, contents, log::Existing::kSwapOrMove, context_.deadline_us()));
+  VARVE_TRY(copies_.install(row, contents, log::Existing::kSwapOrMove));
   VARVE_TRY(note_copied());
   totals->copied += 1;
   totals->bytes += written_bytes_;

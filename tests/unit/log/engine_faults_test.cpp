@@ -41,8 +41,7 @@ class StoreGround {
     };
     const SessionContents contents{
         text("two\n"), {}, text("{\"new\":1}"), [](Sink&) { return Status(); }};
-    return engine->install({id, "u", "a", test::kStartMs}, contents, existing,
-                           clock.monotonic_us());
+    return engine->install({id, "u", "a", test::kStartMs}, contents, existing);
   }
   void leave_behind() {
     disk.write_file("store/tmp/deleted.tmp-0000000000000001/memory.jsonl", "old");
@@ -99,11 +98,8 @@ const StoreWork kStoreWorks[] = {
      true},
     {"OpenASession", unchanged,
      [](StoreGround& ground) { return ground.engine->open("old").status(); }},
-    {"Drop", unchanged,
-     [](StoreGround& ground) {
-       return ground.engine->drop("old", ground.clock.monotonic_us(), {});
-     },
-     false, true},
+    {"Drop", unchanged, [](StoreGround& ground) { return ground.engine->drop("old", {}); }, false,
+     true},
     {"Install", unchanged,
      [](StoreGround& ground) { return ground.install("new", Existing::kRefuse); }, true},
     {"InstallWithoutRegistry", without_registry,
@@ -139,7 +135,7 @@ const StoreWork kStoreWorks[] = {
      [](StoreGround& ground) { return ground.engine->open_catalog().status(); }},
     {"DropCatalog", with_catalog,
      [](StoreGround& ground) {
-       VARVE_TRY(ground.engine->drop_catalog(ground.clock.monotonic_us()));
+       VARVE_TRY(ground.engine->drop_catalog());
        EXPECT_FALSE(ground.disk.exists("store/indices/catalog/"));
        return Status();
      }},
@@ -228,7 +224,7 @@ class InTheWay : public testing::Test {
   }
   void mend() { ground_.disk.set_fault_hook(nullptr); }
   DirectoryEngine& engine() { return *ground_.engine; }
-  Status drop(const std::string& id) { return engine().drop(id, ground_.clock.monotonic_us(), {}); }
+  Status drop(const std::string& id) { return engine().drop(id, {}); }
   io::SimulatedFileSystem& disk() { return ground_.disk; }
 
   StoreGround ground_;
@@ -371,9 +367,9 @@ TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
               has_session ? Code::kOk : Code::kNotFound);
     EXPECT_EQ(engine.session_ids()->size(), has_session ? 1u : 0u);
     EXPECT_EQ(engine.list("", 10)->rows.size(), has.ends_with("indices") ? 1u : 0u);
-    const Status refused[] = {engine.create({"t", "", "", 0}, "{}").status(),
-                              engine.drop("s", 0, {}), engine.rescan(),
-                              engine.install({"t", "", "", 0}, {}, Existing::kSwap, 0)};
+    const Status refused[] = {engine.create({"t", "", "", 0}, "{}").status(), engine.drop("s", {}),
+                              engine.rescan(),
+                              engine.install({"t", "", "", 0}, {}, Existing::kSwap)};
     for (const Status& status : refused) {
       EXPECT_EQ(status.code(), Code::kReadOnly) << status.message();
       EXPECT_EQ(status.message(),

@@ -54,7 +54,7 @@ class InstallingAnywhere : public testing::TestWithParam<StoreKind> {
     return install(contents_of(word), existing);
   }
   Status install(const SessionContents& contents, Existing existing) {
-    return engine_->install(kInstalled, contents, existing, clock_.monotonic_us());
+    return engine_->install(kInstalled, contents, existing);
   }
   // The session's log, tombstones, vectors and metadata; "(none)" when there is none.
   std::string there() {
@@ -86,7 +86,7 @@ TEST_P(InstallingAnywhere, ItIsThereWithAllItsParts) {
     EXPECT_EQ(there(), all_of("new"));
     EXPECT_EQ(*engine_->session_document("s", "metadata.json"), "{\"of\":\"new\"}");
     EXPECT_EQ(engine_->list("", 10)->rows.front().session_id, "s");
-    ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+    ASSERT_TRUE(engine_->drop("s", {}).ok());
   }
 }
 
@@ -130,7 +130,7 @@ TEST_P(InstallingAnywhere, APartThatCannotBeMadeLeavesWhatWasThere) {
       EXPECT_EQ(there(), is_there ? all_of("old") : "(none)");
     }
     ASSERT_TRUE(install("good", Existing::kSwap).ok());
-    ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+    ASSERT_TRUE(engine_->drop("s", {}).ok());
   }
 }
 
@@ -142,7 +142,7 @@ TEST_P(InstallingAnywhere, OneThatAppearedMeanwhileIsKept) {
     EXPECT_EQ(install(contents, existing).code(),
               existing == Existing::kRefuse ? Code::kAlreadyExists : Code::kConflict);
     EXPECT_EQ(there(), all_of("early"));
-    ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+    ASSERT_TRUE(engine_->drop("s", {}).ok());
   }
 }
 
@@ -158,7 +158,7 @@ TEST_P(InstallingAnywhere, WithoutDeletionsTheirFileIsEmpty) {
 TEST_P(InstallingAnywhere, WhoAsksBeforeADropMayKeepTheSession) {
   ASSERT_TRUE(install("old", Existing::kRefuse).ok());
   const auto drop = [&](const Result<bool>& answer) {
-    return engine_->drop("s", clock_.monotonic_us(), [&](SessionStorage&) { return answer; });
+    return engine_->drop("s", [&](SessionStorage&) { return answer; });
   };
   EXPECT_EQ(drop(false).code(), Code::kConflict);
   EXPECT_EQ(drop(Status(Code::kCorruption, "on purpose")).code(), Code::kCorruption);
@@ -179,7 +179,7 @@ class InstallingInDirectories : public testing::Test {
     return *DirectoryEngine::open("store", {&system, &clock_, &random_}, 100);
   }
   Status install(const std::string& word, Existing existing) {
-    return engine_->install(kInstalled, contents_of(word), existing, clock_.monotonic_us());
+    return engine_->install(kInstalled, contents_of(word), existing);
   }
   std::string log() { return disk_.read_file("store/sessions/s/memory.jsonl").value_or("(none)"); }
   [[nodiscard]] std::vector<std::string> left_overs() const {
@@ -222,7 +222,7 @@ TEST_F(InstallingInDirectories, WhatCannotBeSwappedIsRefusedOrMovedAsItIsAskedFo
   EXPECT_EQ(log(), "new\n");
   EXPECT_EQ(disk_.crash()->read_file("store/sessions/s/memory.jsonl"), "new\n");
   EXPECT_TRUE(left_overs().empty());
-  ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+  ASSERT_TRUE(engine_->drop("s", {}).ok());
   ASSERT_TRUE(install("first", Existing::kSwapOrMove).ok()) << "with none to be moved away";
   EXPECT_EQ(log(), "first\n");
 }
@@ -233,13 +233,36 @@ TEST_F(InstallingInDirectories, OneThatGoesBeforeItIsLockedIsAConflict) {
     const bool is_lock = operation.kind == io::OperationKind::kLock;
     if (!is_lock || !operation.path.ends_with("sessions/s/lock")) return std::nullopt;
     mend();
-    EXPECT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+    EXPECT_TRUE(engine_->drop("s", {}).ok());
     return std::nullopt;
   });
   EXPECT_EQ(install("new", Existing::kSwap).code(), Code::kConflict);
   EXPECT_EQ(log(), "(none)");
   EXPECT_TRUE(left_overs().empty());
   EXPECT_TRUE(install("new", Existing::kSwap).ok());
+}
+
+// The contents of a large session may take longer to write than anybody waits for a lock.
+TEST_F(InstallingInDirectories, WaitsForTheWriterFromWhenTheContentsAreWritten) {
+  ASSERT_TRUE(install("old", Existing::kRefuse).ok());
+  const auto writer = *engine_->open("s");
+  ASSERT_TRUE(writer->lock(clock_.monotonic_us(), "write", nullptr).ok());
+  SessionContents contents = contents_of("new");
+  contents.entries = [this](Sink& sink) {
+    clock_.advance_ms(60'000);
+    return sink.append("new\n");
+  };
+  disk_.set_fault_hook(
+      [&, attempts = 0](const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+        const bool is_attempt = operation.kind == io::OperationKind::kLock &&
+                                operation.path.ends_with("sessions/s/lock");
+        if (is_attempt && ++attempts == 2) writer->unlock();
+        return std::nullopt;
+      });
+  const Status installed = engine_->install(kInstalled, contents, Existing::kSwap);
+  mend();
+  EXPECT_TRUE(installed.ok()) << installed.message();
+  EXPECT_EQ(log(), "new\n");
 }
 
 TEST_F(InstallingInDirectories, AMoveThatFailsPutsBackWhatWasThere) {
@@ -349,7 +372,7 @@ TEST_F(InstallingInDirectories, WhoTidiesUpMeanwhileIsNoObstacleUnlessItIsOverAn
         if (always) {
           EXPECT_NE(answer.message().find("try again later"), std::string::npos);
         } else {
-          ASSERT_TRUE(engine_->drop("s", clock_.monotonic_us(), {}).ok());
+          ASSERT_TRUE(engine_->drop("s", {}).ok());
         }
       }
     }

@@ -21,27 +21,23 @@ constexpr int64_t kTaker = 4711;  // a process id
 struct Taking {
   const char* name;
   bool has_exchange;
-  Status (*run)(DirectoryEngine&, int64_t deadline_us);
+  Status (*run)(DirectoryEngine&);
 };
 void PrintTo(const Taking& taking, std::ostream* out) { *out << taking.name; }
 
-Status install(DirectoryEngine& engine, int64_t deadline_us) {
+Status install(DirectoryEngine& engine) {
   SessionContents contents;
   contents.entries = [](Sink& sink) { return sink.append("restored\n"); };
   contents.tombstones = [](Sink&) { return Status(); };
   contents.metadata = [](Sink& sink) { return sink.append("{}"); };
-  return engine.install({"s", "u", "", 2}, contents, Existing::kSwapOrMove, deadline_us);
+  return engine.install({"s", "u", "", 2}, contents, Existing::kSwapOrMove);
 }
 
 const Taking kTakings[] = {
-    {"Drop", true,
-     [](DirectoryEngine& engine, int64_t deadline_us) {
-       return engine.drop("s", deadline_us, {});
-     }},
+    {"Drop", true, [](DirectoryEngine& engine) { return engine.drop("s", {}); }},
     {"InstallByExchange", true, install},
     {"InstallByMoves", false, install},
-    {"DropOfTheCatalog", true,
-     [](DirectoryEngine& engine, int64_t deadline_us) { return engine.drop_catalog(deadline_us); }},
+    {"DropOfTheCatalog", true, [](DirectoryEngine& engine) { return engine.drop_catalog(); }},
 };
 
 class KilledTaker : public testing::TestWithParam<Taking> {
@@ -111,7 +107,7 @@ TEST_P(KilledTaker, LeavesNobodyAnsweredInWhatIsRemovedLater) {
     Ground ground(GetParam().has_exchange);
     SessionStorage& writer = is_of_catalog ? *ground.catalogs_writer : *ground.sessions_writer;
     ground.kill_taker_at(number);
-    const Status taken = GetParam().run(*ground.taker, ground.clock.monotonic_us());
+    const Status taken = GetParam().run(*ground.taker);
     ground.disk.set_fault_hook(nullptr);
     was_killed = ground.was_killed;
     ASSERT_TRUE(was_killed || taken.ok()) << taken.message();
@@ -147,7 +143,7 @@ TEST_P(KilledTaker, TakesNothingFromWhomItCannotTell) {
                        operation.process_id == kTaker && operation.path.ends_with(lock_file);
     return is_it ? std::optional(io::Fault{EIO}) : std::nullopt;
   });
-  EXPECT_EQ(GetParam().run(*ground.taker, ground.clock.monotonic_us()).code(), Code::kIo);
+  EXPECT_EQ(GetParam().run(*ground.taker).code(), Code::kIo);
   ground.disk.set_fault_hook(nullptr);
   EXPECT_TRUE(ground.add(writer, "second\n").ok());
   EXPECT_EQ(log_of(ground.disk, is_of_catalog ? "indices/catalog" : "sessions/s"),
@@ -167,13 +163,13 @@ TEST(RefusedTaker, LeavesNoSuspicion) {
   const uint64_t before = inode();
   for (const auto kind : {io::OperationKind::kMove, io::OperationKind::kSyncDirectory}) {
     disk.set_fault_hook(io::FailNth(1, EIO, false, {kind}));
-    EXPECT_EQ(engine->drop("s", clock.monotonic_us(), {}).code(), Code::kIo);
+    EXPECT_EQ(engine->drop("s", {}).code(), Code::kIo);
     disk.set_fault_hook(io::FailNth(1, EIO, false, {kind}));
-    EXPECT_FALSE(install(*engine, clock.monotonic_us()).ok());
+    EXPECT_FALSE(install(*engine).ok());
     disk.set_fault_hook(nullptr);
   }
   const auto refuses = [](SessionStorage&) { return Result<bool>(false); };
-  EXPECT_EQ(engine->drop("s", clock.monotonic_us(), refuses).code(), Code::kConflict);
+  EXPECT_EQ(engine->drop("s", refuses).code(), Code::kConflict);
   const auto writer = *engine->open("s");
   ASSERT_TRUE(writer->lock(clock.monotonic_us(), "write", nullptr).ok());
   EXPECT_EQ(inode(), before) << "the log was copied for nothing";
@@ -228,7 +224,7 @@ TEST(Removing, ShowsReadersNoLogWithoutItsTombstones) {
       (is_whole ? seen_whole : seen_deleted) += 1;
       return {};
     });
-    ASSERT_TRUE(engine->drop("s", clock.monotonic_us(), {}).ok());
+    ASSERT_TRUE(engine->drop("s", {}).ok());
     EXPECT_GT(seen_whole, 0);
     EXPECT_GT(seen_deleted, 0);
   }

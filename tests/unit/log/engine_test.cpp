@@ -55,7 +55,7 @@ class Engines : public testing::TestWithParam<Backend> {
     clock_.advance_ms(1000);
     return engine_->create({id, user, "agent", now_ms}, "{\"session_id\":\"" + id + "\"}").status();
   }
-  Status drop(const std::string& id) { return engine_->drop(id, clock_.monotonic_us(), {}); }
+  Status drop(const std::string& id) { return engine_->drop(id, {}); }
   // The ids of all rows, page by page.
   std::vector<std::string> listed(size_t limit) {
     std::vector<std::string> ids;
@@ -344,7 +344,7 @@ TEST_F(Directories, ACursorOfARebuiltRegistryIsRefused) {
 TEST_F(Directories, RescanFindsWhatWasCopiedInAndForgetsWhatIsGone) {
   create("s1", "first");
   create("s2");
-  ASSERT_TRUE(engine_->drop("s2", clock_.monotonic_us(), {}).ok());
+  ASSERT_TRUE(engine_->drop("s2", {}).ok());
   disk_.write_file("store/sessions/copied/metadata.json",
                    metadata_of("copied", "someone", "2020-01-01T00:00:00Z"));
   disk_.write_file("store/sessions/copied/memory.jsonl", "");
@@ -360,7 +360,7 @@ TEST_F(Directories, RescanFindsWhatWasCopiedInAndForgetsWhatIsGone) {
 
 TEST_F(Directories, RescanKeepsTheRowOfASessionWhoseMetadataIsLost) {
   create("damaged", "before");
-  ASSERT_TRUE(engine_->drop("damaged", clock_.monotonic_us(), {}).ok());
+  ASSERT_TRUE(engine_->drop("damaged", {}).ok());
   clock_.advance_ms(1);
   const int64_t made_at_ms = clock_.now_ms();
   for (const auto* id : {"damaged", "missing", "whole"}) create(id, std::string("user of ") + id);
@@ -420,7 +420,7 @@ TEST_F(Directories, LeftOversWithoutALockFileAreSweptWhenTheyAreOld) {
 TEST_F(Directories, ADropRemovesDirectoriesInTheSessionToo) {
   create("s1");
   disk_.write_file("store/sessions/s1/notes/of/mine.txt", "what is to be forgotten");
-  ASSERT_TRUE(engine_->drop("s1", clock_.monotonic_us(), {}).ok());
+  ASSERT_TRUE(engine_->drop("s1", {}).ok());
   for (const auto& path : disk_.list_all()) {
     EXPECT_EQ(path.find("deleted.tmp-"), std::string::npos) << path;
   }
@@ -429,7 +429,7 @@ TEST_F(Directories, ADropRemovesDirectoriesInTheSessionToo) {
 TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
   create("s1");
   disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kRemove}));
-  EXPECT_TRUE(engine_->drop("s1", clock_.monotonic_us(), {}).ok());
+  EXPECT_TRUE(engine_->drop("s1", {}).ok());
   disk_.set_fault_hook(nullptr);
   EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
   engine_.reset();
@@ -470,7 +470,7 @@ TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {
     const auto there = engine_->session_document("s1", "metadata.json");
     if (there.ok()) {
       EXPECT_EQ(*there, "{\"whole\":1}") << "step " << step;
-      ASSERT_TRUE(engine_->drop("s1", clock_.monotonic_us(), {}).ok()) << "step " << step;
+      ASSERT_TRUE(engine_->drop("s1", {}).ok()) << "step " << step;
     }
     for (const auto& path : disk_.list_all()) {
       EXPECT_TRUE(path.find("/tmp/") == std::string::npos || path.ends_with("/tmp/"))
@@ -489,7 +489,7 @@ TEST_F(Directories, WithoutPermissionToWriteExistingSessionsAreRead) {
   EXPECT_TRUE(engine->open("s1").ok());
   EXPECT_EQ(engine->list("", 10)->rows.size(), 1u);
   EXPECT_EQ(engine->create({"s2", "", "", 0}, "{}").code(), Code::kReadOnly);
-  EXPECT_EQ(engine->drop("s1", 0, {}).code(), Code::kReadOnly);
+  EXPECT_EQ(engine->drop("s1", {}).code(), Code::kReadOnly);
   EXPECT_EQ(engine->rescan().code(), Code::kReadOnly);
 }
 
@@ -498,7 +498,7 @@ TEST_F(Directories, NamesThatWouldLeaveTheStoreAreRefused) {
   using std::string_literals::operator""s;
   for (const std::string& id : {".."s, "."s, "../../outside"s, "a/b"s, ""s, "a\0b"s}) {
     EXPECT_FALSE(engine_->open(id).ok()) << id;
-    EXPECT_FALSE(engine_->drop(id, 0, {}).ok()) << id;
+    EXPECT_FALSE(engine_->drop(id, {}).ok()) << id;
     EXPECT_FALSE(engine_->session_document(id, "metadata.json").ok()) << id;
   }
   EXPECT_TRUE(disk_.exists("outside/metadata.json"));
@@ -514,7 +514,7 @@ TEST_F(Directories, ASymbolicLinkInPlaceOfASessionIsRefused) {
                                             directory.path_of("store/sessions/link"));
   EXPECT_FALSE(engine->open("link").ok());
   EXPECT_FALSE(engine->session_document("link", "metadata.json").ok());
-  EXPECT_FALSE(engine->drop("link", 0, {}).ok());
+  EXPECT_FALSE(engine->drop("link", {}).ok());
   EXPECT_TRUE(std::filesystem::exists(directory.path_of("metadata.json")));
 }
 
@@ -557,10 +557,10 @@ TEST_F(CatalogLog, WhatItAnsweredSurvivesALossOfPower) {
   EXPECT_EQ(disk_.crash()->read_file("store/indices/catalog/memory.jsonl"), "line\n");
   // Gone for good, with all that somebody who has it open may still write.
   const auto held = *engine->open_catalog();
-  ASSERT_TRUE(engine->drop_catalog(0).ok());
+  ASSERT_TRUE(engine->drop_catalog().ok());
   EXPECT_FALSE(disk_.crash()->exists("store/indices/catalog/"));
   EXPECT_EQ(add(*held).code(), Code::kNotFound);
-  ASSERT_TRUE(engine->drop_catalog(0).ok()) << "there is none";
+  ASSERT_TRUE(engine->drop_catalog().ok()) << "there is none";
   EXPECT_EQ(engine->open_catalog().code(), Code::kNotFound);
   ASSERT_TRUE(add(**engine->create_catalog("{}")).ok()) << "a new one";
 }
@@ -569,7 +569,7 @@ TEST_F(CatalogLog, IsNotDroppedUnderAWriter) {
   const auto engine = open(disk_);
   const auto held = *engine->create_catalog("{}");
   ASSERT_TRUE(held->lock(0, "write", nullptr).ok());
-  EXPECT_EQ(open(disk_)->drop_catalog(0).code(), Code::kBusy);
+  EXPECT_EQ(open(disk_)->drop_catalog().code(), Code::kBusy);
   EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
   held->unlock();
 }
@@ -585,7 +585,7 @@ TEST_F(CatalogLog, IsNotTakenForWhatIsNoCatalog) {
     const bool is_ours = operation.process_id != process->process_id();
     if (!is_ours || operation.name != "catalog" || ++looks > 4) return {};
     if (looks % 2 == 1) {
-      EXPECT_TRUE(other->drop_catalog(0).ok());
+      EXPECT_TRUE(other->drop_catalog().ok());
       return {};
     }
     held = *other->create_catalog("{}");
@@ -593,7 +593,7 @@ TEST_F(CatalogLog, IsNotTakenForWhatIsNoCatalog) {
     EXPECT_TRUE(is_locked);
     return {};
   });
-  EXPECT_EQ(engine->drop_catalog(0).code(), Code::kBusy);
+  EXPECT_EQ(engine->drop_catalog().code(), Code::kBusy);
   disk_.set_fault_hook({});
   ASSERT_TRUE(held);
   EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
@@ -604,7 +604,7 @@ TEST_F(CatalogLog, OfAStoreInMemoryThereIsNone) {
   MemoryEngine engine(clock_);
   EXPECT_EQ(engine.open_catalog().code(), Code::kNotFound);
   EXPECT_EQ(engine.create_catalog("{}").code(), Code::kUnsupported);
-  EXPECT_TRUE(engine.drop_catalog(0).ok());
+  EXPECT_TRUE(engine.drop_catalog().ok());
 }
 
 TEST_F(CatalogLog, WithoutPermissionToWriteThereIsTheOneThatWasMade) {
@@ -613,7 +613,7 @@ TEST_F(CatalogLog, WithoutPermissionToWriteThereIsTheOneThatWasMade) {
   const auto engine = open(disk_);
   EXPECT_TRUE(engine->open_catalog().ok());
   EXPECT_TRUE(engine->create_catalog("{}").ok());
-  EXPECT_EQ(engine->drop_catalog(0).code(), Code::kReadOnly);
+  EXPECT_EQ(engine->drop_catalog().code(), Code::kReadOnly);
   EXPECT_TRUE(disk_.exists("store/indices/catalog/"));
 }
 
@@ -626,9 +626,9 @@ TEST_F(CatalogLog, OfAStoreForReadingNoneIsMadeOrDropped) {
   const auto engine = open(disk_);
   EXPECT_EQ(engine->open_catalog().code(), Code::kNotFound);
   EXPECT_EQ(engine->create_catalog("{}").code(), Code::kReadOnly);
-  EXPECT_TRUE(engine->drop_catalog(0).ok()) << "there is none";
+  EXPECT_TRUE(engine->drop_catalog().ok()) << "there is none";
   const auto other = *DirectoryEngine::open("other", {&disk_, &clock_, &random_}, 1);
-  EXPECT_EQ(other->drop_catalog(0).code(), Code::kReadOnly);
+  EXPECT_EQ(other->drop_catalog().code(), Code::kReadOnly);
   EXPECT_TRUE(disk_.exists("other/indices/catalog/"));
 }
 

@@ -32,7 +32,7 @@ class Installing : public testing::Test {
     contents.entries = [](Sink& sink) { return sink.append("new\n"); };
     contents.tombstones = [](Sink&) { return Status(); };
     contents.metadata = [](Sink& sink) { return sink.append(R"({"new":1})"); };
-    return engine.install({id, "u", "", 2}, contents, existing, clock_.monotonic_us() + 1000);
+    return engine.install({id, "u", "", 2}, contents, existing);
   }
   std::string metadata(const std::string& id = "s1") {
     return disk_.read_file("store/sessions/" + id + "/metadata.json").value_or("(none)");

@@ -56,7 +56,7 @@ TEST(InMemory, AViewEndsWithItsDocumentOrItsSession) {
   const auto dropped = *storage->open_document("d");
   EXPECT_EQ(*dropped->read(0, bytes), 3u);
   EXPECT_EQ(*dropped->read(3, bytes), 0u);
-  ASSERT_TRUE(engine.drop("s", clock.monotonic_us(), {}).ok());
+  ASSERT_TRUE(engine.drop("s", {}).ok());
   EXPECT_EQ(dropped->read(0, bytes).code(), Code::kGone);
   EXPECT_EQ(storage->vectors_tail().code(), Code::kNotFound);
 }
@@ -93,9 +93,9 @@ class WithoutMemory : public testing::Test {
 };
 
 TEST_F(WithoutMemory, ADeletionLeavesNoLockBehind) {
-  expect_free_after([](MemoryEngine& engine) { return engine.drop(kLongId, 0, {}); });
+  expect_free_after([](MemoryEngine& engine) { return engine.drop(kLongId, {}); });
   expect_free_after([](MemoryEngine& engine) {
-    return engine.drop(kLongId, 0, [](SessionStorage& storage) -> Result<bool> {
+    return engine.drop(kLongId, [](SessionStorage& storage) -> Result<bool> {
       return storage.get_document(kMetadataFile)->empty();
     });
   });
@@ -107,7 +107,7 @@ TEST_F(WithoutMemory, ARestoreLeavesNoLockBehind) {
     contents.entries = [](Sink& sink) { return sink.append("one\n"); };
     contents.metadata = [](Sink& sink) { return sink.append("{}"); };
     contents.tombstones = [](Sink& sink) { return sink.append(std::string(100, ' ') + "\n"); };
-    return engine.install({std::string(kLongId), "", "", 0}, contents, Existing::kSwap, 0);
+    return engine.install({std::string(kLongId), "", "", 0}, contents, Existing::kSwap);
   });
 }
 
@@ -122,7 +122,7 @@ TEST(InMemory, ASessionThatCouldNotBeMadeIsNotThere) {
       {
         const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
         try {
-          (void)(by_install ? engine.install(row, contents, Existing::kRefuse, 0)
+          (void)(by_install ? engine.install(row, contents, Existing::kRefuse)
                             : engine.create(row, "{}").status())
               .ok();
         } catch (const std::bad_alloc&) {
