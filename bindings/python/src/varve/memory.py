@@ -5,6 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any, Dict, Optional, Union, cast
 
 from . import _call
+from ._handle import Handle
 from .documents import JsonText, Query
 from .results import Results
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 
-class Memory:
+class Memory(Handle):
     """Working memory (the last messages of each conversation), short-term memory (their logs,
     which expire) and long-term memory (a session of the user's own). Store.memory gives one.
 
@@ -24,7 +25,7 @@ class Memory:
     docs/tiers.md is a short introduction. Any thread may use it.
     """
 
-    __slots__ = ("_store", "_api", "_handle", "__weakref__")
+    __slots__ = ("_store",)
 
     def __init__(self, store: Store, handle: int):
         self._store = store  # kept open as long as its memories are in use
@@ -81,18 +82,10 @@ class Memory:
 
     def close(self) -> None:
         """Closes it. Working memory is gone with it, what was recorded is not."""
+        self._free()
+
+    def _free(self) -> None:
         self._api.varve_memory_close(self._handle)
-
-    def __enter__(self) -> Memory:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            self._api.varve_memory_close(handle)
 
     def __reduce__(self) -> Any:
         raise TypeError("a Memory cannot be pickled: the other process opens the store")

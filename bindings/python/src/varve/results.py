@@ -6,11 +6,12 @@ import json
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union, cast, overload
 
 from . import _call, _raw
+from ._handle import Handle
 from .documents import Entry, Result
 from .errors import BadHandle, Forked
 
 
-class Results:
+class Results(Handle):
     """What a query found, in order; a sequence of results, each a dict (varve.Result).
 
         for result in session.query(text="tea"):
@@ -21,7 +22,7 @@ class Results:
     thread at a time.
     """
 
-    __slots__ = ("_api", "_handle", "_page", "__weakref__")
+    __slots__ = ("_page",)
 
     def __init__(self, api: _raw.Functions, handle: int):
         self._api, self._handle = api, handle
@@ -85,15 +86,9 @@ class Results:
 
     def close(self) -> None:
         """Frees them."""
-        self._api.varve_results_free(self._handle)
+        self._free()
 
-    def __enter__(self) -> Results:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
+    def _free(self) -> None:
         self._api.varve_results_free(self._handle)
 
     def __reduce__(self) -> Any:

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Union, cast
 
 from . import _call, _raw, callbacks
+from ._handle import Handle
 from .documents import Context, Entry, JsonText, NewEntry, Query, Report, Result
 from .errors import BadHandle, Forked
 from .results import Results, find
@@ -18,7 +19,7 @@ Path = Union[str, "os.PathLike[str]"]
 Options = Union[Dict[str, Any], JsonText, None]
 
 
-class Session:
+class Session(Handle):
     """An open session: entries that are added, found and deleted. Store.create_session and
     Store.open_session give one.
 
@@ -30,7 +31,7 @@ class Session:
     find and delete at the same time.
     """
 
-    __slots__ = ("store", "_api", "_handle", "_progress", "__weakref__")
+    __slots__ = ("store", "_progress")
 
     def __init__(self, store: Store, handle: int):
         self.store = store  # kept open as long as its sessions are in use
@@ -42,18 +43,10 @@ class Session:
 
     def close(self) -> None:
         """Closes it, and saves index and metadata. Nothing that was added depends on this."""
+        self._free()
+
+    def _free(self) -> None:
         self._api.varve_session_close(self._handle)
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            self._api.varve_session_close(handle)
 
     def __reduce__(self) -> Any:
         raise TypeError("a Session cannot be pickled: give its id to the other process, which "

@@ -10,6 +10,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterator, Optional, Union, cast
 
 from . import _call, _library, _raw, callbacks
+from ._handle import Handle
 from .documents import (JsonText, Query, Report, Result, SessionInfo, SessionOptions,
                         SessionPage)
 from .errors import InvalidArgument
@@ -18,7 +19,7 @@ from .results import Results, find
 from .session import Options, Path, Session
 
 
-class Store:
+class Store(Handle):
     """An open store.
 
         with varve.Store("./memory") as store:
@@ -49,18 +50,10 @@ class Store:
     def close(self) -> None:
         """Closes it and its sessions. Nothing that was added depends on this, but with the
         durability "interval" it waits until everything is durable."""
+        self._free()
+
+    def _free(self) -> None:
         _close(self._api, self._handle)
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            _close(self._api, handle)
 
     def __repr__(self) -> str:
         return f"<varve.Store {self._uri}>"

@@ -5,10 +5,11 @@ import json
 from typing import Any, Dict, List, Optional, Union, cast
 
 from . import _call, _library
+from ._handle import Handle
 from .documents import JsonText
 
 
-class Window:
+class Window(Handle):
     """What an agent has in front of it: the oldest message leaves when the window is full.
 
         window = varve.Window(20)
@@ -18,7 +19,7 @@ class Window:
     Nothing is written anywhere. Any thread may use it.
     """
 
-    __slots__ = ("_api", "_handle", "__weakref__")
+    __slots__ = ()
 
     def __init__(self, capacity: int):
         self._api = _library.functions()
@@ -48,18 +49,10 @@ class Window:
 
     def close(self) -> None:
         """Frees it."""
+        self._free()
+
+    def _free(self) -> None:
         self._api.varve_window_free(self._handle)
-
-    def __enter__(self) -> Window:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            self._api.varve_window_free(handle)
 
     def __reduce__(self) -> Any:
         raise TypeError("a Window can be neither pickled nor copied: add its recent() to another")
