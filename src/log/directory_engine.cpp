@@ -205,8 +205,10 @@ Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow
     if (is_nameless) remove_tree(*temporary_, temporary);
     return status.code() == Code::kAlreadyExists ? already_there(row.session_id) : status;
   }
-  lock.reset();  // and release its lock
-  return open(row.session_id);
+  // Nobody writes to it yet: what cannot be opened, as for want of descriptors, need not stay.
+  auto opened = open(row.session_id);
+  if (!opened.ok() && take_back(row.session_id, temporary)) remove_tree(*temporary_, temporary);
+  return opened;
 }
 
 // Undoes a failed create: nobody wrote to the session, since we hold its lock. False: a power loss

@@ -332,6 +332,29 @@ TEST_F(Limits, TooFewDescriptorsForEveryNumberOfThem) {
   EXPECT_EQ(answer, 0);
 }
 
+TEST_F(Limits, SessionThatCouldNotBeCreatedForWantOfDescriptorsIsNotThere) {
+  const int answer = in_child([&] {
+    const Store store(root_);
+    int refused = 0;
+    for (rlim_t free = 0; free < 24; ++free) {
+      const std::string options = R"({"session_id":"n)" + std::to_string(free) + R"("})";
+      const int lowest = ::dup(0);
+      ::close(lowest);
+      limit(RLIMIT_NOFILE, static_cast<rlim_t>(lowest) + free);
+      const Outcome created = store.try_create(options);
+      limit(RLIMIT_NOFILE, 1024);
+      EXPECT_TRUE(created.ok() || created.status == VARVE_IO) << created;
+      const varve_status_t again = created.ok() ? VARVE_ALREADY_EXISTS : VARVE_OK;
+      EXPECT_EQ(store.try_create(options).status, again) << free << ": " << created;
+      refused += created.ok() ? 0 : 1;
+    }
+    EXPECT_GT(refused, 2);
+    EXPECT_LT(refused, 24);
+    return 0;
+  });
+  EXPECT_EQ(answer, 0);
+}
+
 TEST_F(Limits, OpenSessionGoesOnWhenDescriptorsAreBack) {
   const int answer = in_child([&] {
     const Store store(root_);

@@ -466,8 +466,8 @@ TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {
     if (created.ok()) {
       EXPECT_TRUE(engine_->open("s1").ok()) << "step " << step;
     }
-    // After the last step, opening what was created, it is there although the call failed.
     const auto there = engine_->session_document("s1", "metadata.json");
+    EXPECT_EQ(there.ok(), created.ok()) << "step " << step << ": " << created.status().message();
     if (there.ok()) {
       EXPECT_EQ(*there, "{\"whole\":1}") << "step " << step;
       ASSERT_TRUE(engine_->drop("s1", {}).ok()) << "step " << step;
