@@ -49,6 +49,11 @@ std::string_view without_idle_stars(std::string_view pattern) {
   return front == text::CharacterClass::kUnspaced ? pattern.substr(first) : pattern;
 }
 
+// Whether a word has more than one character.
+bool is_of_several(std::string_view word) {
+  return word.size() > text::character_at(word, 0).size_bytes && !text::is_lone_unspaced(word);
+}
+
 // The compounds that are no part of another, in the text's order.
 std::vector<text::Words::Word> outermost_compounds(const text::Words& found) {
   std::vector<text::Words::Word> outermost;
@@ -307,8 +312,28 @@ class TextPlanner {
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
     if (clause.sign == Sign::kMust) require(condition.lists);
+    if (clause.sign == Sign::kRanked) VARVE_TRY(rank_as_questions(bare));
     return add_wildcard_check(clause, text::Wildcard::parse(bare), std::move(condition.lists),
                               true);
+  }
+
+  // Who writes without spaces writes none behind a question mark: where words of several characters
+  // stand on both sides of each, they rank as those of sentences do.
+  Status rank_as_questions(std::string_view pattern) {
+    const text::Words& found = analyzer_.read(pattern);
+    const auto& words = found.words();
+    const auto has_word = [&](auto is_beside) {
+      return std::any_of(words.begin(), words.end(), [&](const auto& word) {
+        return is_beside(word) && is_of_several(found.text(word));
+      });
+    };
+    for (size_t at = 0; at < pattern.size(); ++at) {
+      const bool asks = pattern[at] == '?' &&
+                        has_word([at](const auto& word) { return word.source_end == at; }) &&
+                        has_word([at](const auto& word) { return word.source_begin == at + 1; });
+      if (pattern[at] == '*' || (pattern[at] == '?' && !asks)) return {};
+    }
+    return rank_words(found);
   }
 
   // By the rows that have all of it, not by its words.

@@ -175,6 +175,19 @@ TEST_F(Unspaced, ARunOfOneCharacterIsFoundAsAWhole) {
   EXPECT_EQ(found("*犬犬犬*"), "thrice");
 }
 
+TEST_F(Unspaced, AQuestionMarkBetweenSentencesAsks) {
+  add("rain", "明天会下雨");
+  EXPECT_EQ(found("天气怎么样?会下雨吗"), "rain");
+  EXPECT_EQ(found("会下雨吗?东京?Python怎么样?"), "rain");
+  EXPECT_EQ(found("iPhone?大阪"), "list phone");
+  EXPECT_EQ(log_.ids(R"({"text":"京都?住む","sort_by":"match"})"), "tokyo list")
+      << "what the wildcard finds comes first";
+  EXPECT_EQ(found("+京都?住む"), "tokyo");
+  EXPECT_EQ(found("会下?"), "rain") << "at the end it asks, too";
+  for (const auto text : {"雨?下雨", "下雨?雨", "下雨*?会下", "会下??会下"})
+    EXPECT_EQ(found(text), "") << text;
+}
+
 TEST_F(Unspaced, AQuestionMarkIsOneCharacterOfTheText) {
   EXPECT_EQ(found("東?都"), "tokyo");
   EXPECT_EQ(found("東??都"), "");
