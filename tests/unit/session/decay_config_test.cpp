@@ -55,7 +55,7 @@ TEST(DecayConfig, AHalfLifeOfATypeMakesItDecay) {
 TEST(DecayConfig, ACurveOfASessionReplacesNoneOfItsStore) {
   const Rules of_store = read(R"({"curve":"none","type_specific":{
       "finding":{"decay_enabled":false},"summary":{"curve":"none"},
-      "document":{"min_decay_factor":0.3}}})");
+      "document":{"min_decay_factor":0.3},"preference":{"min_decay_factor":0.3}}})");
   EXPECT_EQ(of_store.of("decision").curve, Curve::kNone);
   const Rules rules = read(R"({"curve":"linear"})", of_store);
   EXPECT_EQ(rules.of("decision"), (Rule{Curve::kLinear, 720, 0.1}));

@@ -55,7 +55,7 @@ TEST_F(ChatCallsTest, AreTheLatestOnly) {
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"second"})"), Ids{"one"});
 }
 
-TEST_F(ChatCallsTest, OfOtherShapesAreNone) {
+TEST_F(ChatCallsTest, OfOtherShapesAreNotNoted) {
   for (const auto text :
        {R"({"role":"assistant","tool_calls":{"id":"a"}})",
         R"({"role":"x","tool_calls":["a",null]})",
@@ -64,10 +64,18 @@ TEST_F(ChatCallsTest, OfOtherShapesAreNone) {
         R"({"role":"x","content":{"type":"tool_use","id":"a"}})"}) {
     note(text, "one");
   }
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{});
+  EXPECT_EQ(answered_by(R"({"role":"function","name":"f"})"), Ids{});
+}
+
+TEST_F(ChatCallsTest, AreNotAnsweredByOtherShapes) {
+  note(R"({"role":"assistant","tool_calls":[{"id":"a"}],"function_call":{"name":"f"}})", "one");
   for (const auto text :
-       {R"({"role":"tool","tool_call_id":"a"})", R"({"role":"tool","tool_call_id":1})",
-        R"({"role":"tool"})", R"({"role":"function","name":"f"})",
-        R"({"role":"user","content":[{"type":"text","tool_use_id":"a"},"a",null]})"}) {
+       {R"({"role":"tool","tool_call_id":1})", R"({"role":"tool","tool_call_id":["a"]})",
+        R"({"role":"tool"})", R"({"role":"function","name":["f"]})", R"({"role":"function"})",
+        R"({"role":"user","content":[{"type":"text","tool_use_id":"a"},"a",null]})",
+        R"({"role":"user","content":[{"type":"tool_result","id":"a"}]})",
+        R"({"role":"user","content":{"type":"tool_result","tool_use_id":"a"}})"}) {
     EXPECT_EQ(answered_by(text), Ids{}) << text;
   }
 }
