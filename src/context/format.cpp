@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "json/canonical.h"
+#include "text/characters.h"
 #include "text/line_ends.h"
 
 namespace varve::context {
@@ -40,6 +42,23 @@ std::string object_of(const EntryText& entry, int64_t timestamp_ms) {
   return object + "},\n";
 }
 
+// Of a speaker, in the form that OpenAI's interface takes: it refuses all messages for one name
+// with a blank in it.
+std::string name_of(std::string_view label) {
+  constexpr std::string_view kRefused = "<|\\/>";
+  constexpr size_t kBytesMax = 64;
+  std::string name;
+  for (std::string_view rest = cut_utf8(label, kBytesMax); !rest.empty();) {
+    const text::Character one = text::character_at(rest, 0);
+    const std::string_view character = rest.substr(0, one.size_bytes);
+    rest.remove_prefix(character.size());
+    const bool is_refused =
+        text::is_blank(one.code_point) || kRefused.find(character) != std::string_view::npos;
+    name.append(is_refused ? "_" : character);
+  }
+  return name;
+}
+
 std::string message_of(const EntryText& entry, std::string_view text, std::string_view call_id) {
   std::string message = "{";
   switch (entry.speaker) {
@@ -47,7 +66,7 @@ std::string message_of(const EntryText& entry, std::string_view text, std::strin
     case Speaker::kTool: append_member("role", "tool", &message); break;
     default: append_member("role", "user", &message); break;
   }
-  if (entry.speaker == Speaker::kOther) append_member("name", entry.label, &message);
+  if (entry.speaker == Speaker::kOther) append_member("name", name_of(entry.label), &message);
   append_member("content", text, &message);
   if (!call_id.empty()) append_member("tool_call_id", call_id, &message);
   return message + "},\n";

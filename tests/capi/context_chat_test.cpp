@@ -100,6 +100,21 @@ TEST_F(ContextChat, WhatHasNoTextIsNoMessage) {
   }
 }
 
+// OpenAI's interface refuses all messages for a name such as these.
+TEST_F(ContextChat, ANameHasNoBlanksAndSixtyFourBytesAtMost) {
+  say("a", 1, "Ann B. <Lee|x>/\\y", "tea");
+  say("b", 2, "安\u3000娜\u00a0é", "rum");
+  say("c", 3, "x" + std::string(40, 'y') + "安安安安安安安安安安", "milk");
+  add("d", "my_note", 4, R"("cake")");
+  const json::array messages = chat().messages;
+  ASSERT_EQ(messages.size(), 4U);
+  const char* names[] = {"Ann_B.__Lee_x___y", "安_娜_é",
+                         "xyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy安安安安安安安", "my_note"};
+  for (size_t i = 0; i < messages.size(); ++i) {
+    EXPECT_EQ(messages[i].as_object().at("name").as_string(), names[i]);
+  }
+}
+
 // An entry has all that a message calls; each call is a message here, with its id.
 TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
   ASSERT_TRUE(session
