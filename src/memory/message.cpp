@@ -7,6 +7,7 @@
 #include "entry/entry.h"
 #include "json/object_reader.h"
 #include "text/line_ends.h"
+#include "transfer/chat_text.h"
 
 namespace varve::memory {
 
@@ -64,14 +65,25 @@ std::string speaker_of(const json::Tree& message) {
   return is_role(type) ? type : "entry";
 }
 
-std::string text_of(const json::Tree& message) {
+std::string content_text(const json::Tree& message) {
   const json::Tree* content = message.get("content");
   if (content == nullptr) return {};
   if (is_given_as_entry(message)) {
     const json::Tree* text = content->get("message");
     if (text != nullptr && text->is_string()) return text->text();
   }
+  if (content->is_null() && message.get("role") != nullptr) return {};
   return content->is_string() ? content->text() : content->canonical();
+}
+
+// A model that calls tools may say nothing else.
+std::string text_of(const json::Tree& message) {
+  std::string text = content_text(message);
+  const json::Tree& said = is_given_as_entry(message) ? *message.get("content") : message;
+  for (const auto& call : transfer::calls_in(said)) {
+    text.append(text.empty() ? "" : "\n").append(call.text);
+  }
+  return text;
 }
 
 }  // namespace

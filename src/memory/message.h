@@ -25,8 +25,9 @@ Result<json::Tree> read_message(std::string_view text);
 // errors: kCorruption when the line is no JSON object.
 Result<json::Tree> message_of_entry(std::string_view line);
 
-// "role: content" and a line end, for a prompt. Further lines of the content are indented by two
-// spaces, so that none looks like another message. Without a role, the type takes its place.
+// "role: content" and a line end, for a prompt. Calls of tools follow the content. Further lines of
+// the content are indented by two spaces, so that none looks like another message. Without a role,
+// the type takes its place.
 [[nodiscard]] std::string prompt_line(const json::Tree& message);
 
 }  // namespace varve::memory

@@ -192,6 +192,18 @@ TEST(MemoryManager, TokenLimitSmallerThanTheNewestGivesNothing) {
   EXPECT_EQ(context.at("source").as_string(), "working");
 }
 
+TEST(MemoryManager, TheArgumentsOfCallsHaveTokensToo) {
+  const Store store;
+  const Memory memory(store);
+  const std::string call = R"({"role":"assistant","content":null,"tool_calls":[{"id":"c1",)"
+                           R"("function":{"name":"write","arguments":")" +
+                           std::string(1000, 'x') + R"("}}]})";
+  ASSERT_TRUE(memory.record("chat", call).ok());
+  ASSERT_TRUE(memory.say("chat", "user", "short").ok());
+  EXPECT_EQ(memory.contents("chat", 100), "short");
+  EXPECT_GT(memory.context("chat").object().at("token_count").to_number<int64_t>(), 100);
+}
+
 TEST(MemoryManager, ContextFallsBackToShortTerm) {
   const Store store;
   const Memory memory(store, R"({"window":3})");

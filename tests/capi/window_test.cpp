@@ -88,6 +88,23 @@ TEST(Window, AddingSingleEntry) {
   EXPECT_EQ(window.contents(), "Hello");
 }
 
+// As the API of OpenAI writes a call of a tool.
+TEST(Window, TheTextHasTheCallsOfAMessage) {
+  const Window window;
+  const std::string calls =
+      R"("tool_calls":[{"id":"c1","function":{"name":"look","arguments":"{\"at\":1}"}}])";
+  ASSERT_TRUE(window.add(R"({"role":"assistant","content":null,)" + calls + "}").ok());
+  ASSERT_TRUE(window.add(R"({"role":"assistant","content":"I look.",)" + calls + "}").ok());
+  ASSERT_TRUE(window.add(R"({"role":"assistant","content":null})").ok());
+  ASSERT_TRUE(
+      window
+          .add(R"({"type":"message","content":{"role":"assistant","message":"So.",)" + calls + "}}")
+          .ok());
+  EXPECT_EQ(window.text(),
+            "assistant: look {\"at\":1}\nassistant: I look.\n  look {\"at\":1}\nassistant: \n"
+            "assistant: So.\n  look {\"at\":1}\n");
+}
+
 TEST(Window, AddingMultipleEntries) {
   const Window window;
   fill(window, 3);

@@ -33,6 +33,8 @@ def estimate(text):
 def line_of(message):
     """A message in the text of a window."""
     content = message["content"]
+    if content is None and "role" in message:
+        content = ""
     if not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     speaker = message.get("role") or message.get("type", "entry")
