@@ -79,19 +79,35 @@ struct Memory::Context {
   uint64_t tokens_max = 0;  // 0: no limit
   uint64_t token_count = 0;
   bool is_working = false;  // from working memory
+  bool is_cut = false;      // there are older ones
   std::vector<json::Tree> messages;
 
   Result<bool> take(const session::QueryResult& entry) {
     VARVE_TRY_ASSIGN(json::Tree message, message_of_entry(*entry.line));
     const uint64_t tokens = count_tokens(message);
-    if (tokens_max > 0 && tokens > tokens_max - token_count) return false;
+    if (tokens_max > 0 && tokens > tokens_max - token_count) {
+      is_cut = true;
+      return false;
+    }
     token_count += tokens;
     messages.push_back(std::move(message));
     return true;
   }
 
+  // Results of tools whose calls were cut off: no chat program takes them.
+  void leave_out_results() {
+    const auto is_result = [](const json::Tree& message) {
+      return message.get("role") != nullptr && transfer::type_of_message(message) == "tool_result";
+    };
+    while (!messages.empty() && is_result(messages.back())) {
+      token_count -= count_tokens(messages.back());
+      messages.pop_back();
+    }
+  }
+
   // {"entries", "token_count", "source"}, oldest first. Leaves nothing behind.
   json::Tree take_answer() {
+    if (is_cut) leave_out_results();
     std::reverse(messages.begin(), messages.end());
     json::Tree entries = json::Tree::array();
     for (auto& message : messages) entries.push(std::move(message));
@@ -136,12 +152,14 @@ Status Memory::collect(std::string_view session_id, Context* context) {
   VARVE_TRY_ASSIGN(const auto session, open(session_id));
   const auto ids = working_ids(session->id());
   if (!ids.empty()) {
+    context->is_cut = ids.size() == options_.window;
     VARVE_TRY(visit_entries(*session, newest_first_of(ids, ids.size()), [&](const auto& entry) {
       context->is_working = true;  // even if the newest entry does not fit
       return context->take(entry);
     }));
   }
   if (context->is_working) return {};
+  context->is_cut = false;
   return visit_entries(*session, newest_first(kEntriesAtATime),
                        [&](const auto& entry) { return context->take(entry); });
 }

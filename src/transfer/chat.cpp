@@ -52,27 +52,6 @@ bool is_one_text(const Tree& content) {
          part.get("text")->is_string() && is_text(part);
 }
 
-std::string_view type_of(const Tree& message) {
-  const std::string role = message.get_string("role");
-  if (role == "tool" || role == "function") return "tool_result";
-  const Tree* call = message.get("function_call");
-  const Tree* calls = message.get("tool_calls");
-  bool has_call =
-      (call != nullptr && !call->is_null()) || (calls != nullptr && !calls->items().empty());
-  bool has_result = false;
-  bool has_text = false;
-  const Tree* content = message.get("content");
-  if (content != nullptr) {
-    for (const Tree& part : content->items()) {
-      has_call = has_call || is_kind(part, {"tool_use", "server_tool_use"});
-      has_result = has_result || is_kind(part, {"tool_result"});
-      has_text = has_text || is_text(part);
-    }
-  }
-  if (has_call) return "tool_call";
-  return has_result && !has_text ? "tool_result" : "message";
-}
-
 // The entry's content: the message's text under "message", a list of parts under "parts", every
 // other member unchanged. Names that the message uses itself are not overwritten.
 Tree content_of(const Tree& message) {
@@ -99,6 +78,27 @@ Tree content_of(const Tree& message) {
 
 }  // namespace
 
+std::string_view type_of_message(const Tree& message) {
+  const std::string role = message.get_string("role");
+  if (role == "tool" || role == "function") return "tool_result";
+  const Tree* call = message.get("function_call");
+  const Tree* calls = message.get("tool_calls");
+  bool has_call =
+      (call != nullptr && !call->is_null()) || (calls != nullptr && !calls->items().empty());
+  bool has_result = false;
+  bool has_text = false;
+  const Tree* content = message.get("content");
+  if (content != nullptr) {
+    for (const Tree& part : content->items()) {
+      has_call = has_call || is_kind(part, {"tool_use", "server_tool_use"});
+      has_result = has_result || is_kind(part, {"tool_result"});
+      has_text = has_text || is_text(part);
+    }
+  }
+  if (has_call) return "tool_call";
+  return has_result && !has_text ? "tool_result" : "message";
+}
+
 Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {
   const auto role = element.is_object() ? element.find("role") : std::nullopt;
   if (!role || !role->is_string()) {
@@ -108,7 +108,7 @@ Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {
   Tree entry = Tree::object();
   entry.set("id",
             Tree::string(stable_id("chat", std::to_string(ordinal) + ":" + message.canonical())));
-  entry.set("type", Tree::string(type_of(message)));
+  entry.set("type", Tree::string(type_of_message(message)));
   if (const auto time_ms = time_of(message)) {
     entry.set("timestamp", Tree::string(format_rfc3339(*time_ms)));
   }

@@ -23,6 +23,9 @@ Result<json::Tree> entry_of_knowledge(json::Value element);
 // The entry for a message; `ordinal` is its place in the conversation.
 Result<json::Tree> entry_of_message(json::Value element, uint64_t ordinal);
 
+// The type of that entry: "message", "tool_call" or "tool_result".
+[[nodiscard]] std::string_view type_of_message(const json::Tree& message);
+
 // "<prefix>_" and 32 digits that depend only on `text`: the same text always gets the same id.
 [[nodiscard]] std::string stable_id(std::string_view prefix, std::string_view text);
 

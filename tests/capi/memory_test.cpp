@@ -204,6 +204,33 @@ TEST(MemoryManager, TheArgumentsOfCallsHaveTokensToo) {
   EXPECT_GT(memory.context("chat").object().at("token_count").to_number<int64_t>(), 100);
 }
 
+// No interface takes a result whose call is not among the messages before it.
+TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
+  const Store store;
+  const Memory memory(store, R"({"window":4})");
+  ASSERT_TRUE(memory.say("chat", "tool", "odd").ok());
+  EXPECT_EQ(memory.contents("chat"), "odd");  // the list is whole
+  const std::string call = R"({"role":"assistant","content":"call","tool_calls":[{"id":"c1"}]})";
+  ASSERT_TRUE(memory.record("chat", call).ok());
+  ASSERT_TRUE(memory.say("chat", "tool", "one").ok());
+  ASSERT_TRUE(memory.say("chat", "tool", "two").ok());
+  ASSERT_TRUE(memory.say("chat", "user", "thanks").ok());
+  EXPECT_EQ(memory.contents("chat"), "call one two thanks");
+  ASSERT_TRUE(memory.say("chat", "user", "bye").ok());
+  EXPECT_EQ(memory.contents("chat"), "thanks bye");  // the window begins at "one"
+  memory.clear();
+  EXPECT_EQ(memory.contents("chat"), "odd call one two thanks bye");
+  EXPECT_EQ(memory.contents("chat", 16), "thanks bye");  // "call" would be one too many
+  EXPECT_EQ(memory.context("chat", 16).object().at("token_count").to_number<int64_t>(), 8);
+  // Results among parts, as Anthropic has them; what the user says beside one stays.
+  const std::string part = R"({"role":"user","content":[{"type":"tool_result","content":"x"})";
+  ASSERT_TRUE(memory.record("result", part + "]}").ok());
+  ASSERT_TRUE(memory.record("both", part + R"(,{"type":"text","text":"and?"}]})").ok());
+  for (const char* session : {"result", "both"}) fill(memory, session, 3);
+  EXPECT_EQ(memory.context("result").object().at("entries").as_array().size(), 3U);
+  EXPECT_EQ(memory.context("both").object().at("entries").as_array().size(), 4U);
+}
+
 TEST(MemoryManager, ContextFallsBackToShortTerm) {
   const Store store;
   const Memory memory(store, R"({"window":3})");

@@ -143,12 +143,16 @@ class Memory:
         working = [entry for entry in live if entry.message["id"] in ids]
         source = "working" if working else "short_term"
         shown, tokens = [], 0
+        is_cut = bool(working) and len(ids) == self.window
         for entry in reversed(working or live):
             more = estimate(line_of(entry.message))
             if max_tokens and tokens + more > max_tokens:
+                is_cut = True
                 break
             shown.insert(0, entry)
             tokens += more
+        while is_cut and shown and shown[0].message.get("role") == "tool":
+            tokens -= estimate(line_of(shown.pop(0).message))
         return source, [entry.message for entry in shown], tokens
 
     def load(self, name, now_ms):

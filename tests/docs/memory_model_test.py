@@ -53,7 +53,7 @@ class Maker(random.Random):
 
     def message(self):
         return {"content": self.content(), **self.optional({
-            "role": (0.6, lambda: self.choice(["user", "assistant", "a: b"])),
+            "role": (0.6, lambda: self.choice(["user", "assistant", "tool", "a: b"])),
             "type": (0.2, lambda: self.choice(["observation", "note", "tool_call"])),
             "name": (0.1, self.text)})}
 
