@@ -27,7 +27,7 @@ constexpr std::array kAddends = {
     Addend{"stretch", "the best match in the same conversation"},
     Addend{"role", "the question names who says it"},
     Addend{"date", "the question names its time"},
-    Addend{"relevance", "importance, decay and match"},
+    Addend{"relevance", "importance, decay and recency"},
 };
 
 // "0.120": all of the same width, so that the decimal points are aligned.
