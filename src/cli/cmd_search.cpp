@@ -108,11 +108,17 @@ Runner declare_explain(CLI::App& app) {
   return [options](Context& context) { return run_search(context, *options, Explain::kQuery); };
 }
 
-// Counts session by session: the sum over all that --user and --agent name.
+// Counts session by session, the sum over all that --user and --agent name, if that is the same.
 Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
                                 const std::string& query) {
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return std::move(store.failure());
+  if (const auto store_query = options.store_query_to_count()) {
+    Result<Results> results = store->query(*store_query);
+    if (results.ok()) return uint64_t{results->size()};
+    options.name_option(results.failure());
+    return std::move(results.failure());
+  }
   Result<std::vector<std::string>> ids = all_session_ids(*store, options.user(), options.agent());
   if (!ids.ok()) return std::move(ids.failure());
   uint64_t total = 0;

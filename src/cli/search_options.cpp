@@ -1,5 +1,8 @@
 #include "cli/search_options.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "cli/arguments.h"
 #include "cli/input.h"
 #include "cli/json_text.h"
@@ -8,13 +11,23 @@
 namespace varve::cli {
 namespace {
 
-// `raw` with one more member, at its end, so that the offsets that the library reports stay right.
+// `raw`, an object, with one more member at its end, so that the offsets that the library reports
+// stay right.
+std::string with_member(const std::string& raw, const json::object& object,
+                        std::string_view member) {
+  const size_t end = raw.find_last_of('}');
+  return raw.substr(0, end) + (object.empty() ? "" : ",") + std::string(member) + "}";
+}
+
 std::string with_explain(const std::string& raw) {
   const std::optional<json::value> value = parse_json(raw);
   if (!value || !value->is_object() || value->get_object().contains("explain")) return raw;
-  const size_t end = raw.find_last_of('}');
-  const std::string comma = value->get_object().empty() ? "" : ",";
-  return raw.substr(0, end) + comma + "\"explain\":true}";
+  return with_member(raw, value->get_object(), "\"explain\":true");
+}
+
+bool has_any(const json::object& object, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const auto name) { return object.contains(name); });
 }
 
 Result<json::array> read_vector(const std::string& path) {
@@ -134,6 +147,18 @@ Result<std::string> SearchOptions::conditions() const {
   Result<json::object> query = conditions_.query(text());
   if (!query.ok()) return std::move(query.failure());
   return json_of(*query);
+}
+
+std::optional<std::string> SearchOptions::store_query_to_count() const {
+  const std::optional<json::value> value = parse_json(conditions_.raw());
+  if (!value || !value->is_object()) return std::nullopt;
+  const json::object& query = value->get_object();
+  const bool is_of_the_store =
+      has_any(query, {"min_relevance", "user_id", "agent_id", "session_ids"});
+  const bool is_refused =
+      has_any(query, {"vector", "sort_by", "order", "limit", "after", "explain"});
+  if (!is_of_the_store || is_refused) return std::nullopt;
+  return with_member(conditions_.raw(), query, "\"limit\":" + std::to_string(limit_of_query(0)));
 }
 
 }  // namespace varve::cli

@@ -37,6 +37,10 @@ class SearchOptions {
   [[nodiscard]] Result<std::string> query(bool explained) const;
   // For counting: the conditions only.
   [[nodiscard]] Result<std::string> conditions() const;
+  // Of a raw query that the counts of single sessions do not add up to, since it selects sessions
+  // or measures each match by the best of all: the query of the store whose results are to be
+  // counted.
+  [[nodiscard]] std::optional<std::string> store_query_to_count() const;
 
  private:
   [[nodiscard]] std::string text() const;

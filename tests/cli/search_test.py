@@ -184,6 +184,26 @@ class Selection(FindTest):
                 self.assertEqual(len(found["results"]), count)
         self.assertIn(" · other", self.run_cli("search", "--all", "two").stdout)
 
+    def test_a_count_of_all_is_what_a_search_of_all_finds(self):
+        self.run_cli("create", "other", "--user", "ann")
+        self.add(entry_line(1, id="o1", timestamp="2026-01-01T00:00:00Z", importance=0.5,
+                            content="tea " + " ".join(f"word{number}" for number in range(200))),
+                 session="other")
+        now = '"text":"tea","now":"2026-01-01T00:00:00Z"'
+        for query, count in ((f'{{{now},"min_relevance":0.3}}', 1),  # o1 against the best of all
+                             (f'{{{now},"min_relevance":0.01}}', 2),
+                             (f'{{{now},"user_id":"ann"}}', 1),
+                             (f'{{{now},"session_ids":["tea"]}}', 1)):
+            with self.subTest(query):
+                found = self.run_json("search", "--all", "--query", query)["results"]
+                self.assertEqual(len(found), count)
+                self.assertEqual(self.run_json("count", "--all", "--query", query)["count"], count)
+        done = self.run_cli("count", "--all", "--query", f'{{{now},"user_id":""}}', exit_code=1)
+        self.assertIn("--query: member 'user_id'", done.stderr)
+        done = self.run_cli("count", "--all", "--query", '{"min_relevance":0.3,"limit":1}',
+                            exit_code=1)
+        self.assertIn("'limit'", done.stderr)
+
     def test_session_comes_from_option_or_environment(self):
         done = self.run_cli("search", "coffee", "-q", "--sort", "match",
                             environment={"VARVE_SESSION": "tea"})
@@ -281,6 +301,7 @@ class Shown(FindTest):
                 # Aligned: every number ends in the same column.
                 self.assertRegex(text, rf"(?m)^     {name:<12}  {re.escape(number)}(  |$)")
         self.assertRegex(text, r"(?m)^     words  +\d\.\d{3}  minut\w* \d")
+        self.assertRegex(text, r"0\.015  importance, decay and recency\n")
         self.assertRegex(text, r"(?m)^Found by    \w")
         self.assertRegex(text, r"(?m)^Looked at   at most \d+ entr")
 
