@@ -3,7 +3,15 @@
 
 #include <cstdint>
 
+#include "log/line_reader.h"
+
 namespace varve::index {
+
+// Whether a line may be there. Nobody makes room for one that is longer than any can be, as an
+// index.bin may say beside a log that is a hole, or for more than there is of the log.
+[[nodiscard]] inline bool may_be_line(uint64_t offset, uint64_t length, uint64_t covered_bytes) {
+  return length <= log::kLineBytesMax && offset <= covered_bytes && length < covered_bytes - offset;
+}
 
 // How far into the log the index reaches, and what was wrong on the way.
 struct Coverage {

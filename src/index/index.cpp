@@ -11,11 +11,9 @@ bool Index::is_unchecked(uint32_t row) const {
   return !has_all_rows() && row < pending_.file->header().row_count;
 }
 
-// Nobody makes room for more than there is of the log.
 Location Index::within_log(const Location& place) const {
   const uint64_t covered_bytes = coverage.entries_bytes;
-  const bool is_within =
-      place.offset <= covered_bytes && place.length < covered_bytes - place.offset;
+  const bool is_within = may_be_line(place.offset, place.length, covered_bytes);
   if (!is_within) pending_.file->set_damaged();
   return is_within ? place : Location();
 }

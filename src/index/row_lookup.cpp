@@ -66,8 +66,7 @@ class RowLookup {
     VARVE_TRY(read_row_value(file_, kExpiries, row, &stored.expires_at_ms));
     stored.location.length = length;
     const uint64_t covered_bytes = file_.header().coverage.entries_bytes;
-    if (stored.location.offset > covered_bytes ||
-        length >= covered_bytes - stored.location.offset) {
+    if (!may_be_line(stored.location.offset, length, covered_bytes)) {
       return wrong_snapshot("a row lies outside the covered log");
     }
     return std::optional<StoredRow>(stored);

@@ -198,8 +198,7 @@ class SnapshotReader {
     uint64_t last_seq = 0;
     for (uint32_t row = 0; row < row_count(); ++row) {
       const uint64_t offset = rows.offsets_[row];
-      if (offset < line_end || offset > coverage.entries_bytes ||
-          rows.lengths_[row] >= coverage.entries_bytes - offset) {
+      if (offset < line_end || !may_be_line(offset, rows.lengths_[row], coverage.entries_bytes)) {
         return wrong_snapshot("a row lies outside the covered log");
       }
       line_end = offset + rows.lengths_[row];
@@ -278,7 +277,8 @@ Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file, const text::Sett
   const SnapshotHeader& header = file->header();
   const Coverage& coverage = header.coverage;
   if (coverage.last_line_offset > coverage.entries_bytes ||
-      coverage.last_line_length > coverage.entries_bytes - coverage.last_line_offset) {
+      coverage.last_line_length > coverage.entries_bytes - coverage.last_line_offset ||
+      coverage.last_line_length > log::kLineBytesMax) {
     return wrong_snapshot("the last line lies outside the covered log");
   }
   Index index(text_settings, hash_seed);

@@ -12,6 +12,7 @@
 
 #include "index/snapshot.h"
 #include "index_fixture.h"
+#include "log/line_reader.h"
 #include "snapshot_editor.h"
 #include "text_view.h"
 
@@ -194,6 +195,16 @@ TEST_F(CraftedRows, PlacesOutsideTheLogAreNone) {
   editor_.set(Editor::kOffsets, 19, uint64_t{1900});
   editor_.set(Editor::kLengths, 19, UINT32_MAX);
   expect_found_out_at_the_latest_when_loaded();
+}
+
+// Nobody makes room for a line that is longer than any can be.
+TEST_F(CraftedRows, PlacesOfImpossibleLinesAreNone) {
+  editor_.set_word(Editor::kEntriesBytes, uint64_t{1} << 40);
+  editor_.set(Editor::kLengths, 19, static_cast<uint32_t>(log::kLineBytesMax + 1));
+  const std::string bytes = editor_.assembled();
+  const Index index = index_opened(bytes);
+  EXPECT_EQ(index.location(19), Location());
+  EXPECT_TRUE(index.is_damaged());
 }
 
 TEST_F(CraftedRows, IdsThatEndBeforeTheyBeginAreEmpty) {

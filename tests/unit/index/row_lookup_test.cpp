@@ -6,6 +6,7 @@
 
 #include "index/snapshot.h"
 #include "index_fixture.h"
+#include "log/line_reader.h"
 #include "snapshot_editor.h"
 #include "text_view.h"
 
@@ -113,6 +114,14 @@ TEST_F(RowLookupOfCrafted, RowsOutsideTheCoveredLog) {
     editor_.set(Editor::kOffsets, 5, offset);
     EXPECT_EQ(find("e5").code(), Code::kCorruption) << offset;
   }
+}
+
+TEST_F(RowLookupOfCrafted, LinesLongerThanALineCanBe) {
+  editor_.set_word(Editor::kEntriesBytes, uint64_t{1} << 40);
+  editor_.set(Editor::kLengths, 5, static_cast<uint32_t>(log::kLineBytesMax));
+  EXPECT_TRUE(find("e5").ok());
+  editor_.set(Editor::kLengths, 5, static_cast<uint32_t>(log::kLineBytesMax + 1));
+  EXPECT_EQ(find("e5").code(), Code::kCorruption);
 }
 
 TEST_F(RowLookupOfCrafted, IdsThatGoBackOrOutside) {

@@ -12,6 +12,7 @@
 #include "decode_snapshot.h"
 #include "index/row_lookup.h"
 #include "index_fixture.h"
+#include "log/line_reader.h"
 #include "snapshot_editor.h"
 #include "text_view.h"
 
@@ -311,6 +312,19 @@ TEST_F(Crafted, ALastLineOutsideTheCoveredLog) {
   editor_.set_word(Editor::kLastLineOffset, 1900);
   editor_.set_word(Editor::kLastLineLength, UINT64_MAX);
   EXPECT_EQ(reason(), "index.bin: the last line lies outside the covered log");
+}
+
+// Beside a log that is a hole of a terabyte.
+TEST_F(Crafted, LinesLongerThanALineCanBe) {
+  editor_.set_word(Editor::kEntriesBytes, uint64_t{1} << 40);
+  ASSERT_TRUE(decode_snapshot(editor_.assembled()).ok());
+  editor_.set_word(Editor::kLastLineLength, log::kLineBytesMax);
+  ASSERT_TRUE(decode_snapshot(editor_.assembled()).ok());
+  editor_.set_word(Editor::kLastLineLength, log::kLineBytesMax + 1);
+  EXPECT_EQ(reason(), "index.bin: the last line lies outside the covered log");
+  editor_.set_word(Editor::kLastLineLength, 99);
+  editor_.set(Editor::kLengths, 19, static_cast<uint32_t>(log::kLineBytesMax + 1));
+  EXPECT_NE(reason().find("outside the covered log"), std::string::npos);
 }
 
 TEST_F(Crafted, RowCountsThatOverflow) {
