@@ -7,6 +7,8 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/quiet_thread.h"
@@ -316,10 +318,15 @@ Result<session::QueryResults> query_sessions(const query::Query& query,
                                              const NoteFailure& note) {
   query::Query timed = query;
   if (!timed.now_ms) timed.now_ms = now_ms;
+  // Each session is asked several times.
+  std::unordered_set<std::string> told;
+  const NoteFailure note_once = [&](const std::string& id, const Status& failure) {
+    if (told.insert(id).second) note(id, failure);
+  };
   size_t kept_max = std::min(kKeptOpenMax, open_files_max / 2 / kFilesOfSessionMax);
   for (;; kept_max /= 4) {
     if (kept_max == 0) thread_count = 1;
-    auto found = StoreQuery(timed, session_ids, thread_count, kept_max, open, note).run();
+    auto found = StoreQuery(timed, session_ids, thread_count, kept_max, open, note_once).run();
     // The host has others open: fewer may do.
     if (kept_max == 0 || !is_lack_of_descriptors(found.status())) return found;
   }

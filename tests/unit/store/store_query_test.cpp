@@ -328,6 +328,22 @@ TEST(StoreQuery, FewDescriptorsLeaveNobodyOut) {
   }
 }
 
+TEST(StoreQuery, WhoIsLeftOutIsToldOnceHoweverOftenItIsAsked) {
+  for (const std::string query : {R"({"text":"fox"})", R"({"text":"fox","vector":[1,0]})"}) {
+    Sessions sessions;
+    for (const std::string id : {"a", "b", "c", "d"}) {
+      sessions.make(id);
+      sessions.add(id, id + "0", 5, 0);
+    }
+    sessions.refuse("a", Code::kIo);
+    sessions.hold_at_most(2);
+    const auto found = sessions.try_to_ask(query);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(found->results.size(), 3u) << query;
+    EXPECT_EQ(sessions.noted(), "a ") << query;
+  }
+}
+
 TEST(StoreQuery, LeavesTheHostHalfOfTheDescriptors) {
   Sessions sessions;
   long held_max = 0;
