@@ -46,6 +46,9 @@ export function givesPage(results) {
 /** Refuses what is no UTF-8, as the library does, and does not take it for other text. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+const WHAT_IS_TAKEN =
+  'options and queries are objects, or JSON text of one, such as {"text":"tea"}';
+
 /** The object that a document is, which may be given as text. */
 export function asObject(value) {
   let object = value;
@@ -54,12 +57,12 @@ export function asObject(value) {
     try {
       object = parse(typeof object === 'string' ? object : utf8.decode(object));
     } catch (error) {
-      throw invalidArgument(`invalid JSON: ${error.message}`);
+      throw invalidArgument(`invalid JSON: ${error.message}; ${WHAT_IS_TAKEN}`);
     }
   }
   if (value === undefined || value === null) return {};
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw invalidArgument('options and queries must be objects, or JSON text of one');
+    throw invalidArgument(WHAT_IS_TAKEN);
   }
   return object;
 }

@@ -86,6 +86,17 @@ test('text is also taken as UTF-8 bytes', async (t) => {
   await assert.rejects(session.add(broken), { code: 'VARVE_INVALID_ARGUMENT' });
 });
 
+test('who gives the words themselves is told what a query is', (t) => {
+  const store = openStore(t);
+  const told = { code: 'VARVE_INVALID_ARGUMENT', message: /such as {"text":"tea"}/ };
+  for (const source of [store, store.createSessionSync()]) {
+    for (const words of ['tea', '["tea"]']) {
+      assert.throws(() => source.querySync(words), told);
+      assert.throws(() => [...source.resultsSync(words)], told);
+    }
+  }
+});
+
 test('arguments of a wrong type are a TypeError that names them', async (t) => {
   const session = openSession(t);
   await assert.rejects(session.get(5), { name: 'TypeError', message: /varve_session_get: id/ });

@@ -168,6 +168,14 @@ def test_find_takes_text_and_tells_errors(session):
             next(session.find(wrong))
 
 
+def test_who_gives_the_words_themselves_is_told_what_a_query_is(session, store):
+    for asked in (session.query, session.count, session.find, store.query, store.find):
+        with pytest.raises(varve.InvalidArgument, match='such as {"text": ?"tea"}'):
+            list(asked("tea"))
+        with pytest.raises(varve.InvalidArgument, match='such as {"text": ?"tea"}'):
+            list(asked('["tea"]'))
+
+
 def test_a_session_is_opened_or_made(tmp_path):
     with varve.Store(tmp_path) as store:
         with store.session("kitchen", user_id="ann", title="Kitchen") as session:

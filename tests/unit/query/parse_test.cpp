@@ -34,6 +34,24 @@ TEST(ParseQuery, EmptyTextAndEmptyObjectAreTheQueryWithoutConditions) {
   }
 }
 
+// Many a caller gives the words themselves.
+TEST(ParseQuery, WhatIsNoObjectIsToldWhatAQueryIs) {
+  constexpr std::string_view kExample = R"(; a query is an object, such as {"text":"tea"})";
+  for (const std::string_view text : {"tea", "\"tea\"", " what do we drink?", "[]", "7", "null"}) {
+    for (const Scope scope : {Scope::kSession, Scope::kStore, Scope::kCount, Scope::kDelete}) {
+      const auto refused = parse_query(text, scope);
+      EXPECT_EQ(refused.code(), Code::kInvalidArgument) << text;
+      EXPECT_TRUE(refused.status().message().ends_with(kExample)) << refused.status().message();
+      EXPECT_TRUE(refused.status().place().offset) << text;
+    }
+  }
+  for (const std::string_view text : {"{", R"( {"text":7})", R"({"test":"tea"})"}) {
+    const auto refused = parse_query(text, Scope::kSession);
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << text;
+    EXPECT_FALSE(refused.status().message().ends_with(kExample)) << refused.status().message();
+  }
+}
+
 // A program that looked for what to delete, and found nothing, would delete everything.
 TEST(ParseQuery, AnEmptyConditionOfADeletionIsRefused) {
   for (const std::string_view text :

@@ -101,14 +101,16 @@ def document(value: Any) -> bytes:
 
 
 def parsed(given: Union[str, bytes]) -> Dict[str, Any]:
-    """The object that JSON text is; nothing is one without members."""
+    """The query that JSON text is; nothing is one without members."""
+    example = 'a query is an object, such as {"text": "tea"}'
     try:
         value = json.loads(given or "{}")
     except ValueError as error:
-        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT, f"invalid JSON: {error}") from error
+        raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
+                              f"invalid JSON: {error}; {example}") from error
     if not isinstance(value, dict):
         raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
-                              "the JSON text must be that of an object")
+                              f"the JSON text must be that of an object; {example}")
     return value
 
 
