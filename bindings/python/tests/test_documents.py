@@ -176,6 +176,16 @@ def test_who_gives_the_words_themselves_is_told_what_a_query_is(session, store):
             list(asked('["tea"]'))
 
 
+def test_an_update_of_nothing_is_said(session):
+    session.update()
+    session.update({})
+    session.update(None, title="Kitchen")
+    assert session.metadata()["title"] == "Kitchen"
+    for nothing in ("", b""):
+        with pytest.raises(varve.InvalidArgument, match="the text is empty"):
+            session.update(nothing)
+
+
 def test_a_session_is_opened_or_made(tmp_path):
     with varve.Store(tmp_path) as store:
         with store.session("kitchen", user_id="ann", title="Kitchen") as session:

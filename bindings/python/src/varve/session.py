@@ -77,9 +77,8 @@ class Session(Handle):
 
     def update(self, patch: Options = None, /, **members: Any) -> None:
         """Changes metadata by a JSON merge patch: None removes a member."""
-        given, length = _call.options(patch, members)
-        _call.call(self._api, self._api.varve_session_update, self._handle, given or b"{}",
-                   length or 2)
+        given, length = _call.options({} if patch is None else patch, members)
+        _call.call(self._api, self._api.varve_session_update, self._handle, given, length)
 
     def sync(self) -> None:
         """Makes everything added so far durable, whatever the durability."""
