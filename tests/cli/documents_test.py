@@ -135,6 +135,12 @@ class Completions(unittest.TestCase):
         self.assertEqual(sorted(self.complete("")), sorted([*commands(), *second_names()]))
         self.assertEqual(self.complete("ver"), ["verify", "version"])
 
+    def test_bash_offers_what_help_explains(self):
+        self.assertEqual(sorted(self.complete("help", "")),
+                         sorted([*commands(), *second_names()]))
+        self.assertEqual(self.complete("help", "ver"), ["verify", "version"])
+        self.assertEqual(self.complete("help", "verify", ""), [])
+
     def test_bash_offers_exactly_the_options_of_each_command(self):
         program_options = {names[-1] for names in options()}
         self.assertEqual(set(self.complete("--")), program_options)

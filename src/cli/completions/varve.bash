@@ -106,6 +106,11 @@ _varve() {
     return
   fi
 
+  if [[ $command == help && $current != -* ]]; then
+    ((${#operands[@]} > 0)) || mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+    return
+  fi
+
   local conditions='--type --tag --exclude-tag --since --until --min-importance --related --relation
     --depth'
   local options=''
