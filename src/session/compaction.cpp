@@ -111,8 +111,8 @@ class Compaction {
     if (purges) {
       VARVE_TRY(vectors);
       // Last: what cannot be removed there must not keep what is deleted here.
-      const auto& remove_left_overs = core_.context.remove_left_overs;
-      if (remove_left_overs) VARVE_TRY(remove_left_overs());
+      StoreServices* const store = core_.context.store;
+      if (store != nullptr) VARVE_TRY(store->remove_left_overs());
     }
     note_if_failed(core_, "vectors.bin was not compacted", vectors);
     // The compaction is done. If the index cannot be made here, the next reader makes it.

@@ -38,7 +38,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
     : id(std::move(session_id)),
       storage(std::move(session_storage)),
       context(session_context),
-      settings(session_context.settings),
+      settings(context.settings),
       events(id, *context.events, *context.counters),
       analyzers(settings.text),
       durability(settings.durability),

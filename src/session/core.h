@@ -279,7 +279,7 @@ class Core {
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
   const Session::Context context;
-  const Settings settings;
+  const Settings& settings;  // of the context
   SessionEvents events;
   AnalyzerPool analyzers;
   // The session's own, else the store's. Changed only while holding the storage's lock.

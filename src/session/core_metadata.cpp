@@ -45,8 +45,8 @@ Status Core::load_metadata() {
   Result<Metadata> parsed = read_metadata();
   if (!parsed.ok() && parsed.code() != Code::kCorruption) return std::move(parsed).status();
   std::optional<log::SessionRow> listed;
-  if (!parsed.ok() && context.find_listed) {
-    VARVE_TRY_ASSIGN(listed, context.find_listed(id));
+  if (!parsed.ok() && context.store != nullptr) {
+    VARVE_TRY_ASSIGN(listed, context.store->find_listed(id));
   }
   const std::unique_lock lock(index_mutex);
   if (parsed.ok()) {

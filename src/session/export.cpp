@@ -100,7 +100,7 @@ namespace {
 
 // Entries in place of a log or of index.bin would be the end of the session they are of.
 Status refuse_own_file(const Core& core, std::string_view path) {
-  if (!core.context.is_own_file || !core.context.is_own_file(path)) return {};
+  if (core.context.store == nullptr || !core.context.store->is_own_file(path)) return {};
   Place place;
   place.member = "path";
   place.path = std::string(path);

@@ -73,7 +73,7 @@ log::Durability durability_of(const Core& core, const json::Tree& metadata) {
 // To be called before the session gets this durability.
 Status prepare_for(const Core& core, log::Durability durability) {
   const bool needs_flusher = durability == log::Durability::kInterval;
-  return needs_flusher && core.context.start_flusher ? core.context.start_flusher() : Status();
+  return needs_flusher && core.context.store ? core.context.store->start_flusher() : Status();
 }
 
 // For calls that may find nothing to do.

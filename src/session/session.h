@@ -9,7 +9,6 @@
 // function of the host is called while they are held.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +26,7 @@
 #include "session/query_results.h"
 #include "session/settings.h"
 #include "session/size_quota.h"
+#include "session/store_services.h"
 #include "session/usage.h"
 
 namespace varve::query {
@@ -58,16 +58,7 @@ class Session {
     io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
     SizeQuota* quota = nullptr;             // null: none
     CatalogNotes* catalog = nullptr;        // null: none
-    // The session's row in the store's list, used when its metadata is lost; empty: no list.
-    std::function<Result<std::optional<log::SessionRow>>(std::string_view id)> find_listed = {};
-    // Called before the session gets durability "interval", at opening or later, which fails if
-    // this does; may be empty.
-    std::function<Status()> start_flusher = {};
-    // Whether the file of that path is one of the store's own, which no export may replace; may be
-    // empty.
-    std::function<bool(std::string_view path)> is_own_file = {};
-    // Removes what killed restores and deletions left of any session of the store; may be empty.
-    std::function<Status()> remove_left_overs = {};
+    StoreServices* store = nullptr;         // null: it is on its own
   };
 
   // Loads index and metadata, and reads the part of the log that the index does not cover.

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "query/query.h"
 #include "session/metadata.h"
 #include "session/settings.h"
+#include "session/store_services.h"
 #include "store/backup.h"
 #include "store/catalog.h"
 #include "store/flusher.h"
@@ -26,7 +28,7 @@
 
 namespace varve::store {
 
-class OpenStore final : public Store {
+class OpenStore final : public Store, private session::StoreServices {
  public:
   using SessionPointer = std::shared_ptr<session::Session>;
 
@@ -88,7 +90,7 @@ class OpenStore final : public Store {
   Result<Catalog::Sessions> sessions_of(const query::Query& query);
   void catalog(const Catalog::Sessions& found) noexcept;
   Result<StoreFigures> figures();
-  Status start_flusher();
+  Status start_flusher() override;
   void flush_all() noexcept;
 
   // open_store_sessions.cpp
@@ -109,6 +111,9 @@ class OpenStore final : public Store {
   Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
   Status remove_expired(std::string_view id);
   void tell(std::string_view session_id, std::string_view what) noexcept;
+  Result<std::optional<log::SessionRow>> find_listed(std::string_view id) override;
+  bool is_own_file(std::string_view path) override;
+  Status remove_left_overs() override { return engine_->remove_left_overs(); }
   Result<UserQuota::Use> use_of(const std::string& user_id);
   void add_use_of(const std::string& id, const std::string& user_id, UserQuota::Use* use);
 

@@ -70,12 +70,7 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
                                     &counters_, settings_,           environment_.file_system};
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
   context.catalog = &catalog_;
-  context.find_listed = [this](std::string_view wanted) { return newest_row(*engine_, wanted); };
-  context.remove_left_overs = [this] { return engine_->remove_left_overs(); };
-  context.start_flusher = [this] { return start_flusher(); };
-  context.is_own_file = [this](std::string_view path) {
-    return is_own_file(*environment_.file_system, *engine_, path);
-  };
+  context.store = this;
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   totals_.note_change(id);
   for (;;) {
@@ -256,6 +251,14 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
   quota_.forget();
   tell(id, "session deleted");
   return {};
+}
+
+Result<std::optional<log::SessionRow>> OpenStore::find_listed(std::string_view id) {
+  return newest_row(*engine_, id);
+}
+
+bool OpenStore::is_own_file(std::string_view path) {
+  return store::is_own_file(*environment_.file_system, *engine_, path);
 }
 
 // kNotFound also when the session is another user's.

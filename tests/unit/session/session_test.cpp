@@ -408,28 +408,43 @@ TEST_P(SessionSuite, ARepairByAnotherIsNoticed) {
 
 // --- durability ----------------------------------------------------------------------------------
 
+struct StoreWithFlusher final : StoreServices {
+  Result<std::optional<log::SessionRow>> find_listed(std::string_view) override {
+    return std::optional<log::SessionRow>();
+  }
+  Status start_flusher() override {
+    starts += 1;
+    return start;
+  }
+  bool is_own_file(std::string_view) override { return false; }
+  Status remove_left_overs() override { return {}; }
+
+  Status start;
+  int starts = 0;
+};
+
 TEST_P(SessionSuite, DurabilityOfTheSessionOverridesTheStoresAtOnceAndLater) {
-  int flusher_starts = 0;
-  host_.context.start_flusher = [&] {
-    flusher_starts += 1;
-    return Status();
-  };
+  StoreWithFlusher store;
+  host_.context.store = &store;
   reopen();
   for (const auto* const name : {"interval", "os", "commit"}) {
-    flusher_starts = 0;
+    store.starts = 0;
     ASSERT_TRUE(session_->update(R"({"durability":")" + std::string(name) + "\"}").ok());
     const int wanted_starts = std::string_view(name) == "interval" ? 1 : 0;
     EXPECT_EQ(session_->stats()->get_string("durability"), name) << "of the session that is open";
-    EXPECT_EQ(std::exchange(flusher_starts, 0), wanted_starts) << name;
+    EXPECT_EQ(std::exchange(store.starts, 0), wanted_starts) << name;
     reopen();
     EXPECT_EQ(session_->stats()->get_string("durability"), name);
-    EXPECT_EQ(std::exchange(flusher_starts, 0), wanted_starts) << name;
+    EXPECT_EQ(std::exchange(store.starts, 0), wanted_starts) << name;
   }
+  session_.reset();  // before its store
 }
 
 TEST_P(SessionSuite, WithoutAFlusherNoSessionGetsDurabilityInterval) {
   ASSERT_TRUE(session_->update(R"({"durability":"os"})").ok());
-  host_.context.start_flusher = [] { return Status(Code::kNoMemory, "no thread"); };
+  StoreWithFlusher store;
+  store.start = Status(Code::kNoMemory, "no thread");
+  host_.context.store = &store;
   reopen();
   const Status updated = session_->update(R"({"durability":"interval","title":"new"})");
   EXPECT_EQ(updated.code(), Code::kNoMemory) << updated.message();
@@ -437,6 +452,7 @@ TEST_P(SessionSuite, WithoutAFlusherNoSessionGetsDurabilityInterval) {
   EXPECT_EQ(session_->metadata()->get_string("durability"), "os");
   EXPECT_EQ(session_->metadata()->get("title"), nullptr);
   EXPECT_TRUE(session_->update(R"({"title":"new"})").ok());
+  session_.reset();  // before its store
 }
 
 TEST_P(SessionSuite, AStricterDurabilityHoldsForWhatWasAnsweredAndForWhatFollows) {
