@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "decay/decay.h"
-#include "json/tree.h"
 #include "log/storage.h"
 #include "query/best.h"
 #include "text/analyzer.h"
@@ -40,9 +39,7 @@ struct Settings {
   log::Durability durability = log::Durability::kCommit;
   Recovery recovery = Recovery::kTail;
   uint64_t failure_buffer_bytes_max = 0;  // of entries kept while the disk fails; 0: such adds fail
-  uint64_t failure_buffer_mb = 16;        // what that is, in MiB, once failures are buffered
   decay::Rules decay = decay::Rules::defaults();
-  json::Tree decay_given = json::Tree::object();  // all that was said to make these rules
   text::Settings text;
   query::BestWeights best;
   uint64_t cached_entries_max = 100;  // lines kept in memory, of up to 16 KB each

@@ -26,8 +26,8 @@ uint64_t limit_of(double megabytes) {
 
 class ConfigReader {
  public:
-  ConfigReader(std::string_view text, bool strict, session::Settings* settings)
-      : text_(text), strict_(strict), settings_(settings) {}
+  ConfigReader(std::string_view text, bool strict, Config* config)
+      : text_(text), strict_(strict), config_(config), settings_(&config->settings) {}
 
   Status read(json::Value root) {
     json::ObjectReader reader(text_, root);
@@ -114,11 +114,11 @@ class ConfigReader {
     return session::read_decay_config(text_, section, strict_, &rules);
   }
 
-  // What is for all types would wipe out what an earlier text said of one type. So the members are
-  // put together, and the rules made anew of all of them.
+  // What is for all types would wipe out what an earlier object said of one type. So the members
+  // are put together, and the rules made anew of all of them.
   Status merge_decay(json::Value section) {
-    settings_->decay_given.merge_patch(json::Tree::from(section));
-    const std::string text = settings_->decay_given.canonical();
+    config_->decay.merge_patch(json::Tree::from(section));
+    const std::string text = config_->decay.canonical();
     json::Document document;
     VARVE_TRY(document.parse(text));
     settings_->decay = decay::Rules::defaults();
@@ -168,7 +168,7 @@ class ConfigReader {
     if (name != "error" && name != "buffer") {
       reader.fail(*reader.read_any("io_failure"), "must be \"error\" or \"buffer\"");
     }
-    uint64_t& buffer_mb = settings_->failure_buffer_mb;
+    uint64_t& buffer_mb = config_->failure_buffer_mb;
     reader.read_uint("io_failure_buffer_mb", &buffer_mb, 1, kFailureBufferMbMax);
     settings_->failure_buffer_bytes_max = name == "buffer" ? buffer_mb << 20 : 0;
   }
@@ -218,18 +218,19 @@ class ConfigReader {
 
   std::string_view text_;
   bool strict_;
-  session::Settings* settings_;
-  Status failure_;  // of a section
+  Config* config_;
+  session::Settings* settings_;  // of config_
+  Status failure_;               // of a section
 };
 
 }  // namespace
 
-Status read_config(std::string_view text, bool strict, session::Settings* settings) {
+Status read_config(std::string_view text, bool strict, Config* config) {
   json::Document document;
   VARVE_TRY(document.parse(text));
-  session::Settings changed = *settings;
+  Config changed = *config;
   VARVE_TRY(ConfigReader(text, strict, &changed).read(document.root()));
-  *settings = changed;
+  *config = std::move(changed);
   return {};
 }
 

@@ -56,17 +56,18 @@ Status OpenStore::open_engine() {
 
 Status OpenStore::configure(std::string_view config_json) {
   // The given options must be valid before anything is created on disk.
-  session::Settings given;
+  Config given;
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
-  settings_ = given;
+  settings_ = given.settings;
   VARVE_TRY(open_engine());
   const auto stored = engine_->store_document("config.json");
   if (stored.code() == Code::kNotFound) return {};
   if (!stored.ok()) return stored.status();
-  settings_ = session::Settings();
+  Config both;
   const std::string path = config_path(uri_);
-  VARVE_TRY(read_config(*stored, false, &settings_).with_context(path).in_file(path));
-  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &settings_));
+  VARVE_TRY(read_config(*stored, false, &both).with_context(path).in_file(path));
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &both));
+  settings_ = both.settings;
   engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);
   return {};
 }

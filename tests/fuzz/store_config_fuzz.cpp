@@ -13,6 +13,7 @@ namespace {
 using varve::Code;
 using varve::fuzz::require;
 using varve::session::Settings;
+using varve::store::Config;
 
 // All but the decay rules, which are compared by what they answer.
 auto figures_of(const Settings& s) {
@@ -38,12 +39,12 @@ void require_ranges(const Settings& s) {
   require(s.best.candidate_count >= 1 && s.best.candidate_count <= 100'000);
 }
 
-bool read(std::string_view text, bool strict, Settings* settings) {
-  const Settings before = *settings;
-  const auto status = varve::store::read_config(text, strict, settings);
+bool read(std::string_view text, bool strict, Config* config) {
+  const auto before = figures_of(config->settings);
+  const auto status = varve::store::read_config(text, strict, config);
   if (status.ok()) return true;
   require(status.code() == Code::kInvalidArgument || status.code() == Code::kFormatVersion);
-  require(!status.message().empty() && figures_of(*settings) == figures_of(before));
+  require(!status.message().empty() && figures_of(config->settings) == before);
   return false;
 }
 
@@ -51,15 +52,16 @@ bool read(std::string_view text, bool strict, Settings* settings) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  Settings given;
-  Settings of_file;
+  Config given;
+  Config of_file;
   const bool is_right_given = read(text, true, &given);
   const bool is_right_in_file = read(text, false, &of_file);
   require(is_right_in_file || !is_right_given);
-  if (is_right_given) require(figures_of(given) == figures_of(of_file));
+  if (is_right_given) require(figures_of(given.settings) == figures_of(of_file.settings));
   if (!is_right_in_file) return 0;
-  require_ranges(of_file);
-  Settings again = of_file;
-  require(read(text, false, &again) && figures_of(again) == figures_of(of_file));
+  require_ranges(of_file.settings);
+  Config again = of_file;
+  require(read(text, false, &again));
+  require(figures_of(again.settings) == figures_of(of_file.settings));
   return 0;
 }

@@ -9,12 +9,13 @@ namespace {
 
 using log::Durability;
 
-Status read(std::string_view text, session::Settings* settings, bool strict = true) {
-  return read_config(text, strict, settings);
+Status read(std::string_view text, Config* config, bool strict = true) {
+  return read_config(text, strict, config);
 }
 
 TEST(Config, EveryDocumentedMemberIsTaken) {
-  session::Settings settings;
+  Config config;
+  const session::Settings& settings = config.settings;
   const Status status = read(
       R"({"version":"1.0",
           "storage":{"root_directory":"./memory","max_session_size_mb":2.5,
@@ -26,7 +27,7 @@ TEST(Config, EveryDocumentedMemberIsTaken) {
           "integrity":{"enable_checksums":true,"checksum_algorithm":"sha256"},
           "text":{"language":"english","stop_words":["the"]},
           "durability":"interval","threads":4})",
-      &settings);
+      &config);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(settings.session_bytes_max, uint64_t{5} << 19);
   EXPECT_EQ(settings.entry_bytes_max, 5000u);
@@ -36,15 +37,16 @@ TEST(Config, EveryDocumentedMemberIsTaken) {
 }
 
 TEST(Config, WhatIsNotGivenStays) {
-  session::Settings settings;
+  Config config;
+  session::Settings& settings = config.settings;
   settings.lock_timeout_ms = 77;
   settings.durability = Durability::kOs;
-  ASSERT_TRUE(read(R"({"storage":{"max_entry_size_bytes":9}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"storage":{"max_entry_size_bytes":9}})", &config).ok());
   EXPECT_EQ(settings.lock_timeout_ms, 77u);
   EXPECT_EQ(settings.durability, Durability::kOs);
   EXPECT_EQ(settings.entry_bytes_max, 9u);
   EXPECT_EQ(settings.session_bytes_max, uint64_t{10} << 20);
-  ASSERT_TRUE(read("{}", &settings).ok());
+  ASSERT_TRUE(read("{}", &config).ok());
   EXPECT_EQ(settings.entry_bytes_max, 9u);
 }
 
@@ -58,13 +60,14 @@ TEST(Config, UnknownMembersAreRefusedWhenGivenAndPassedOverInTheFile) {
        {Case{R"({"lock_timeout_ms":1})", "lock_timeout_ms", 19},
         Case{R"({"concurrency":{"lock_timeout_ms":5,"more":1}})", "concurrency.more", 43},
         Case{R"({"storage":{"x":{}}})", "storage.x", 16}}) {
-    session::Settings settings;
-    const Status refused = read(unknown.text, &settings);
+    Config config;
+    const session::Settings& settings = config.settings;
+    const Status refused = read(unknown.text, &config);
     EXPECT_EQ(refused.code(), Code::kInvalidArgument) << unknown.text;
     EXPECT_EQ(refused.place().member, unknown.member);
     EXPECT_EQ(refused.place().offset, unknown.offset) << unknown.text;
     EXPECT_EQ(settings.lock_timeout_ms, session::Settings().lock_timeout_ms) << "half applied";
-    EXPECT_TRUE(read(unknown.text, &settings, false).ok()) << unknown.text;
+    EXPECT_TRUE(read(unknown.text, &config, false).ok()) << unknown.text;
   }
 }
 
@@ -90,8 +93,8 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
         Case{R"({"integrity":{"io_failure_buffer_mb":0}})", "integrity.io_failure_buffer_mb"},
         Case{R"({"integrity":{"checksum_algorithm":"md5"}})", "integrity.checksum_algorithm"}}) {
     for (const bool strict : {true, false}) {
-      session::Settings settings;
-      const Status refused = read(wrong.text, &settings, strict);
+      Config config;
+      const Status refused = read(wrong.text, &config, strict);
       EXPECT_EQ(refused.code(), Code::kInvalidArgument) << wrong.text;
       EXPECT_EQ(refused.place().member, wrong.member) << wrong.text;
       EXPECT_TRUE(refused.place().offset.has_value()) << wrong.text;
@@ -100,90 +103,94 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
 }
 
 TEST(Config, RecoveryIsOneOfThree) {
-  session::Settings settings;
+  Config config;
+  const session::Settings& settings = config.settings;
   EXPECT_EQ(settings.recovery, session::Recovery::kTail);
-  ASSERT_TRUE(read(R"({"integrity":{"recovery":"strict"}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"integrity":{"recovery":"strict"}})", &config).ok());
   EXPECT_EQ(settings.recovery, session::Recovery::kStrict);
-  ASSERT_TRUE(read(R"({"integrity":{"enable_checksums":true}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"integrity":{"enable_checksums":true}})", &config).ok());
   EXPECT_EQ(settings.recovery, session::Recovery::kStrict) << "what is not said stays";
-  ASSERT_TRUE(read(R"({"integrity":{"recovery":"salvage"}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"integrity":{"recovery":"salvage"}})", &config).ok());
   EXPECT_EQ(settings.recovery, session::Recovery::kSalvage);
-  ASSERT_TRUE(read(R"({"integrity":{"recovery":"tail"}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"integrity":{"recovery":"tail"}})", &config).ok());
   EXPECT_EQ(settings.recovery, session::Recovery::kTail);
 }
 
 TEST(Config, EntriesThatTheDiskDoesNotTakeAreRefusedOrKept) {
-  session::Settings settings;
-  ASSERT_TRUE(read("{}", &settings).ok());
+  Config config;
+  const session::Settings& settings = config.settings;
+  ASSERT_TRUE(read("{}", &config).ok());
   EXPECT_EQ(settings.failure_buffer_bytes_max, 0u);
   ASSERT_TRUE(
-      read(R"({"integrity":{"io_failure":"buffer","io_failure_buffer_mb":2}})", &settings).ok());
+      read(R"({"integrity":{"io_failure":"buffer","io_failure_buffer_mb":2}})", &config).ok());
   EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{2} << 20);
-  ASSERT_TRUE(read("{}", &settings).ok());
+  ASSERT_TRUE(read("{}", &config).ok());
   EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{2} << 20) << "what is not said stays";
-  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"error"}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"error"}})", &config).ok());
   EXPECT_EQ(settings.failure_buffer_bytes_max, 0u);
-  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"buffer"}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"integrity":{"io_failure":"buffer"}})", &config).ok());
   EXPECT_EQ(settings.failure_buffer_bytes_max, uint64_t{2} << 20) << "of the member that stayed";
-  session::Settings other;
+  Config other;
   ASSERT_TRUE(read(R"({"integrity":{"io_failure":"buffer"}})", &other).ok());
-  EXPECT_EQ(other.failure_buffer_bytes_max, uint64_t{16} << 20);
+  EXPECT_EQ(other.settings.failure_buffer_bytes_max, uint64_t{16} << 20);
 }
 
 // config.json, then what is given at opening: the other members of the first one stay.
 TEST(Config, DecayIsOverriddenMemberByMember) {
-  session::Settings settings;
+  Config config;
+  const session::Settings& settings = config.settings;
   ASSERT_TRUE(read(R"({"decay":{"default_half_life_hours":50,"curve":"none","type_specific":{
       "decision":{"half_life_hours":5,"min_decay_factor":0.3},
       "summary":{"decay_enabled":false}}}})",
-                   &settings)
+                   &config)
                   .ok());
   EXPECT_EQ(settings.decay.of("message").curve, decay::Curve::kNone);
   ASSERT_TRUE(read(R"({"decay":{"half_life_hours":10,"curve":"linear","type_specific":{
       "decision":{"half_life_hours":6},"summary":{"half_life_hours":7}}}})",
-                   &settings)
+                   &config)
                   .ok());
   EXPECT_EQ(settings.decay.of("message"), (decay::Rule{decay::Curve::kLinear, 10, 0.1}));
   EXPECT_EQ(settings.decay.of("else"), (decay::Rule{decay::Curve::kLinear, 50, 0.1}));
   EXPECT_EQ(settings.decay.of("decision"), (decay::Rule{decay::Curve::kLinear, 6, 0.3}));
   EXPECT_EQ(settings.decay.of("summary").curve, decay::Curve::kNone);
-  ASSERT_TRUE(read(R"({"decay":{"min_decay_factor":0.2}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"decay":{"min_decay_factor":0.2}})", &config).ok());
   EXPECT_EQ(settings.decay.of("message"), (decay::Rule{decay::Curve::kLinear, 10, 0.2}));
   EXPECT_EQ(settings.decay.of("decision"), (decay::Rule{decay::Curve::kLinear, 6, 0.3}));
 }
 
 TEST(Config, ADecayThatIsRefusedChangesNothing) {
-  session::Settings settings;
-  EXPECT_FALSE(read(R"({"decay":{"half_life_hours":10,"curve":"x"}})", &settings).ok());
-  ASSERT_TRUE(read(R"({"decay":{"curve":"step"}})", &settings).ok());
+  Config config;
+  const session::Settings& settings = config.settings;
+  EXPECT_FALSE(read(R"({"decay":{"half_life_hours":10,"curve":"x"}})", &config).ok());
+  ASSERT_TRUE(read(R"({"decay":{"curve":"step"}})", &config).ok());
   EXPECT_EQ(settings.decay.of("message"), (decay::Rule{decay::Curve::kStep, 168, 0.1}));
 }
 
 TEST(Config, TextsThatAreNoConfigurationAreRefused) {
-  session::Settings settings;
+  Config config;
   for (const std::string text :
        {"", "[]", "null", "7", "{", "{\"threads\":1,\"threads\":2}", "{} x", "\xff"}) {
-    EXPECT_EQ(read(text, &settings).code(), Code::kInvalidArgument) << text;
-    EXPECT_EQ(read(text, &settings, false).code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(read(text, &config).code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(read(text, &config, false).code(), Code::kInvalidArgument) << text;
   }
 }
 
 TEST(Config, ANewerVersionIsRefused) {
-  session::Settings settings;
+  Config config;
   for (const std::string text : {R"({"version":"2.0"})", R"({"version":2})", R"({"version":"0.9"})",
                                  R"({"version":"10"})"}) {
-    EXPECT_EQ(read(text, &settings).code(), Code::kFormatVersion) << text;
-    EXPECT_EQ(read(text, &settings, false).code(), Code::kFormatVersion) << text;
+    EXPECT_EQ(read(text, &config).code(), Code::kFormatVersion) << text;
+    EXPECT_EQ(read(text, &config, false).code(), Code::kFormatVersion) << text;
   }
   for (const std::string text :
        {R"({"version":"1.0"})", R"({"version":"1.7"})", R"({"version":1})", R"({"version":"1"})"}) {
-    EXPECT_TRUE(read(text, &settings).ok()) << text;
+    EXPECT_TRUE(read(text, &config).ok()) << text;
   }
 }
 
 TEST(Config, ANewerVersionWithUnknownMembersIsAVersionProblem) {
-  session::Settings settings;
-  EXPECT_EQ(read(R"({"unknown":{"a":1},"version":"3.0"})", &settings).code(), Code::kFormatVersion);
+  Config config;
+  EXPECT_EQ(read(R"({"unknown":{"a":1},"version":"3.0"})", &config).code(), Code::kFormatVersion);
 }
 
 TEST(Config, TheFirstSectionThatIsWrongIsNamed) {
@@ -193,16 +200,17 @@ TEST(Config, TheFirstSectionThatIsWrongIsNamed) {
       {R"({"storage":{"kv_cap":-1},"text":{"best":{"role":-1}}})", "storage.kv_cap"},
   };
   for (const auto& [text, member] : cases) {
-    session::Settings settings;
-    EXPECT_EQ(read(text, &settings).place().member, member) << text;
+    Config config;
+    EXPECT_EQ(read(text, &config).place().member, member) << text;
   }
 }
 
 TEST(Config, TextIsOfALanguageAndHasWeights) {
-  session::Settings settings;
+  Config config;
+  const session::Settings& settings = config.settings;
   ASSERT_TRUE(read(R"({"text":{"language":"de","best":{"neighbour":2.5,"answer":0,"stretch":3,
                        "role":1,"date":0.5,"relevance":7,"candidates":250}}})",
-                   &settings)
+                   &config)
                   .ok());
   EXPECT_EQ(settings.text.language, "de");
   EXPECT_FALSE(settings.text.own_stop_words);
@@ -213,7 +221,7 @@ TEST(Config, TextIsOfALanguageAndHasWeights) {
   EXPECT_EQ(settings.best.date, 0.5);
   EXPECT_EQ(settings.best.relevance, 7);
   EXPECT_EQ(settings.best.candidate_count, 250u);
-  ASSERT_TRUE(read(R"({"text":{"stop_words":[]}})", &settings).ok());
+  ASSERT_TRUE(read(R"({"text":{"stop_words":[]}})", &config).ok());
   EXPECT_EQ(settings.text.language, "de") << "what is not said stays";
   EXPECT_TRUE(settings.text.own_stop_words);
   const std::pair<const char*, const char*> cases[] = {
@@ -224,26 +232,28 @@ TEST(Config, TextIsOfALanguageAndHasWeights) {
       {R"({"text":{"best":7}})", "text.best"},
   };
   for (const auto& [text, member] : cases) {
-    const Status refused = read(text, &settings);
+    const Status refused = read(text, &config);
     EXPECT_EQ(refused.code(), Code::kInvalidArgument) << text;
     EXPECT_EQ(refused.place().member, member) << text;
   }
   EXPECT_EQ(settings.best.role, 1) << "half applied";
-  EXPECT_TRUE(read(R"({"text":{"best":{"luck":1}}})", &settings, false).ok());
+  EXPECT_TRUE(read(R"({"text":{"best":{"luck":1}}})", &config, false).ok());
 }
 
 TEST(Config, ZeroMeansNoLimit) {
-  session::Settings settings;
+  Config config;
+  const session::Settings& settings = config.settings;
   ASSERT_TRUE(
-      read(R"({"storage":{"max_session_size_mb":0,"max_entry_size_bytes":0}})", &settings).ok());
+      read(R"({"storage":{"max_session_size_mb":0,"max_entry_size_bytes":0}})", &config).ok());
   EXPECT_EQ(settings.session_bytes_max, 0u);
   EXPECT_EQ(settings.entry_bytes_max, 0u);
 }
 
 TEST(Config, ALimitOfLessThanAByteIsNotNone) {
-  session::Settings settings;
+  Config config;
+  const session::Settings& settings = config.settings;
   ASSERT_TRUE(
-      read(R"({"storage":{"max_session_size_mb":1e-9,"max_user_size_mb":1e-9}})", &settings).ok());
+      read(R"({"storage":{"max_session_size_mb":1e-9,"max_user_size_mb":1e-9}})", &config).ok());
   EXPECT_EQ(settings.session_bytes_max, 1u);
   EXPECT_EQ(settings.user_bytes_max, 1u);
 }
