@@ -12,6 +12,7 @@
 #include "entry/entry.h"
 #include "json/object_reader.h"
 #include "session/decay_config.h"
+#include "session/durability_names.h"
 #include "session/settings.h"
 
 namespace varve::session {
@@ -119,9 +120,7 @@ void read_known_members(json::ObjectReader& reader, json::Value root, bool null_
   }
   if (!given("durability")) return;
   reader.read_string("durability", &text);
-  if (text != "commit" && text != "interval" && text != "os") {
-    reader.fail(*root.find("durability"), "must be \"commit\", \"interval\" or \"os\"");
-  }
+  if (!durability_named(text)) reader.fail(*root.find("durability"), kMustBeDurability);
 }
 
 void read_stores(json::ObjectReader& reader) {

@@ -9,6 +9,7 @@
 #include "decay/decay.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
+#include "session/durability_names.h"
 #include "session/maintenance.h"
 #include "session/retries.h"
 
@@ -17,15 +18,6 @@ namespace varve::session {
 namespace {
 
 json::Tree count(uint64_t value) { return json::Tree::integer_unsigned(value); }
-
-std::string_view durability_name(log::Durability durability) {
-  switch (durability) {
-    case log::Durability::kCommit: return "commit";
-    case log::Durability::kInterval: return "interval";
-    case log::Durability::kOs: break;
-  }
-  return "os";
-}
 
 struct FileFigures {
   uint64_t snapshot_bytes = 0;
@@ -147,7 +139,7 @@ Result<json::Tree> stats_now(Core& core) {
   tree.set("vectors", std::move(vectors));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));
-  tree.set("durability", json::Tree::string(durability_name(core.durability)));
+  tree.set("durability", json::Tree::string(name_of(core.durability)));
   tree.set("durable", json::Tree::boolean(undurable_bytes == 0));
   tree.set("undurable_bytes", count(undurable_bytes));
   tree.set("generation", count(core.metadata.generation()));

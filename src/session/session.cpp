@@ -13,6 +13,7 @@
 #include "session/catalog.h"
 #include "session/compaction.h"
 #include "session/core.h"
+#include "session/durability_names.h"
 #include "session/expiry.h"
 #include "session/export.h"
 #include "session/import.h"
@@ -63,11 +64,7 @@ namespace {
 
 // The session's own, else the store's.
 log::Durability durability_of(const Core& core, const json::Tree& metadata) {
-  const std::string name = metadata.get_string("durability");
-  if (name == "commit") return log::Durability::kCommit;
-  if (name == "interval") return log::Durability::kInterval;
-  if (name == "os") return log::Durability::kOs;
-  return core.settings.durability;
+  return durability_named(metadata.get_string("durability")).value_or(core.settings.durability);
 }
 
 // To be called before the session gets this durability.

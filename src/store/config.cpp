@@ -6,6 +6,7 @@
 
 #include "json/object_reader.h"
 #include "session/decay_config.h"
+#include "session/durability_names.h"
 #include "text/stemmer.h"
 
 namespace varve::store {
@@ -205,14 +206,10 @@ class ConfigReader {
   void read_durability(json::ObjectReader& reader) {
     std::string name;
     reader.read_string("durability", &name);
-    if (name == "commit") {
-      settings_->durability = log::Durability::kCommit;
-    } else if (name == "interval") {
-      settings_->durability = log::Durability::kInterval;
-    } else if (name == "os") {
-      settings_->durability = log::Durability::kOs;
+    if (const auto durability = session::durability_named(name)) {
+      settings_->durability = *durability;
     } else if (const auto value = reader.read_any("durability")) {
-      reader.fail(*value, "must be \"commit\", \"interval\" or \"os\"");
+      reader.fail(*value, session::kMustBeDurability);
     }
   }
 
