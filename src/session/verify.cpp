@@ -113,59 +113,13 @@ class Verification {
   Verification(Core& core, Progress& progress) : core_(core), progress_(progress) {}
 
   Status run() {
-    uint64_t durable_seq = 0;
-    {
-      const std::shared_lock lock(core_.index_mutex);
-      durable_seq = core_.durable_seq_seen;
-    }
-    // After that: the tail may lack what other threads see as durable from here on.
-    VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
-    {
-      const std::shared_lock lock(core_.index_mutex);
-      // If the log was replaced since the index was caught up, it has gaps that the metadata read
-      // before does not know.
-      if (tail_.generation != core_.view.tail.generation) {
-        return {Code::kGone, "the log was replaced"};
-      }
-      legal_to_ = core_.metadata.compacted_through_seq();
-      settled_seq_ = std::max(legal_to_, durable_seq);
-      if (core_.metadata_was_damaged) {
-        report_.problem_in(log::kMetadataFile, 0, 0,
-                           "it is missing or cannot be read; the next write makes a new one");
-      }
-    }
+    VARVE_TRY(look());
     VARVE_TRY_ASSIGN(const auto store_damage, find_store_damage(core_));
     for (const StoreDamage& damage : store_damage) {
       transcript_torn_ = transcript_torn_ || damage.is_torn;
       if (!damage.is_torn) report(damage);
     }
-    const uint64_t total_bytes = tail_.entries_bytes + tail_.tombstones_bytes;
-    VARVE_TRY(progress_.step(0, total_bytes));
-    VARVE_TRY_ASSIGN(
-        const log::ScanReport tombstones,
-        log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
-                             [](const log::ScannedTombstone&) { return Status(); }));
-    report_.damage(tombstones, log::Stream::kTombstones);
-    VARVE_TRY_ASSIGN(const log::ScanReport entries,
-                     log::scan_entries(
-                         *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
-                         [&](const log::ScannedEntry& line) {
-                           check(line);
-                           return progress_.step(tail_.tombstones_bytes + line.offset + line.length,
-                                                 total_bytes);
-                         },
-                         core_.unfinished_batch(tail_)));
-    VARVE_TRY(index_lost_);
-    VARVE_TRY(progress_.step(total_bytes, total_bytes));
-    report_.damage(entries, log::Stream::kEntries);
-    entries_end_ = entries.committed_end;
-    tombstones_end_ = tombstones.committed_end;
-    torn_ = !entries.tail_reason.empty() || !tombstones.tail_reason.empty();
-    const uint64_t present = std::max(last_seq_, legal_to_);
-    if (settled_seq_ > present) {
-      report_.problem(log::Stream::kEntries, entries.committed_end, 0,
-                      "the log ends too early: " + missing_text(present + 1, settled_seq_));
-    }
+    VARVE_TRY(check_log());
     return check_vectors();
   }
 
@@ -177,10 +131,7 @@ class Verification {
   Status check_tails() {
     VARVE_TRY_ASSIGN(const log::Tail now, core_.storage->tail());
     if (now.generation != tail_.generation) return {};
-    VARVE_TRY_ASSIGN(
-        const log::ScanReport tombstones,
-        log::scan_tombstones(*core_.storage, now.generation, tombstones_end_, now.tombstones_bytes,
-                             [](const log::ScannedTombstone&) { return Status(); }));
+    VARVE_TRY_ASSIGN(const log::ScanReport tombstones, scan_tombstones(now, tombstones_end_));
     torn_tail(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(
         const log::ScanReport entries,
@@ -237,6 +188,65 @@ class Verification {
  private:
   void report(const StoreDamage& damage) {
     report_.problem_in(file_of(damage.store), damage.offset, damage.length, damage.reason);
+  }
+
+  // What the log is, and what it should have.
+  Status look() {
+    uint64_t durable_seq = 0;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      durable_seq = core_.durable_seq_seen;
+    }
+    // After that: the tail may lack what other threads see as durable from here on.
+    VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      // If the log was replaced since the index was caught up, it has gaps that the metadata read
+      // before does not know.
+      if (tail_.generation != core_.view.tail.generation) {
+        return {Code::kGone, "the log was replaced"};
+      }
+      legal_to_ = core_.metadata.compacted_through_seq();
+      settled_seq_ = std::max(legal_to_, durable_seq);
+      if (core_.metadata_was_damaged) {
+        report_.problem_in(log::kMetadataFile, 0, 0,
+                           "it is missing or cannot be read; the next write makes a new one");
+      }
+    }
+    return {};
+  }
+
+  Status check_log() {
+    const uint64_t total_bytes = tail_.entries_bytes + tail_.tombstones_bytes;
+    VARVE_TRY(progress_.step(0, total_bytes));
+    VARVE_TRY_ASSIGN(const log::ScanReport tombstones, scan_tombstones(tail_, 0));
+    report_.damage(tombstones, log::Stream::kTombstones);
+    VARVE_TRY_ASSIGN(const log::ScanReport entries,
+                     log::scan_entries(
+                         *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
+                         [&](const log::ScannedEntry& line) {
+                           check(line);
+                           return progress_.step(tail_.tombstones_bytes + line.offset + line.length,
+                                                 total_bytes);
+                         },
+                         core_.unfinished_batch(tail_)));
+    VARVE_TRY(index_lost_);
+    VARVE_TRY(progress_.step(total_bytes, total_bytes));
+    report_.damage(entries, log::Stream::kEntries);
+    entries_end_ = entries.committed_end;
+    tombstones_end_ = tombstones.committed_end;
+    torn_ = !entries.tail_reason.empty() || !tombstones.tail_reason.empty();
+    const uint64_t present = std::max(last_seq_, legal_to_);
+    if (settled_seq_ > present) {
+      report_.problem(log::Stream::kEntries, entries.committed_end, 0,
+                      "the log ends too early: " + missing_text(present + 1, settled_seq_));
+    }
+    return {};
+  }
+
+  Result<log::ScanReport> scan_tombstones(const log::Tail& tail, uint64_t from) {
+    return log::scan_tombstones(*core_.storage, tail.generation, from, tail.tombstones_bytes,
+                                [](const log::ScannedTombstone&) { return Status(); });
   }
 
   Status check_vectors() {
