@@ -204,65 +204,88 @@ json::Tree lists_of_ids(const std::map<std::string, std::vector<std::string>>& b
   return tree;
 }
 
-Result<json::Tree> list_index_now(Core& core) {
-  VARVE_TRY(core.catch_up());
-  uint64_t generation = 0;
-  uint64_t covered_bytes = 0;
-  {
-    const std::shared_lock lock(core.index_mutex);
-    VARVE_TRY(core.check_whole());
-    generation = core.view.tail.generation;
-    covered_bytes = core.index.coverage.entries_bytes;
-  }
-  std::map<std::string, json::Tree> by_id;
-  std::map<std::string, std::vector<std::string>> by_tag;
-  std::map<std::string, std::vector<std::string>> by_type;
-  log::LineReader reader(*core.storage, log::Stream::kEntries, generation, 0, covered_bytes);
-  json::Document scratch;
-  entry::EntryFacts facts;
-  log::Line line;
-  const int64_t now_ms = core.context.clock->now_ms();
-  const auto rules = core.decay_rules();
-  for (uint64_t number = 1;; ++number) {
-    VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
-    if (!more) break;
-    if (!entry::read_line(line.bytes, scratch, &facts).ok()) continue;
+// The index as a document: each live entry by its id, and the ids by tag and by type.
+class IndexListing {
+ public:
+  explicit IndexListing(Core& core) : core_(core) {}
+
+  // kGone when the log was replaced meanwhile.
+  Status read() {
+    VARVE_TRY(core_.catch_up());
+    uint64_t covered_bytes = 0;
     {
-      const std::shared_lock lock(core.index_mutex);
-      VARVE_TRY(core.check_whole());
-      if (core.view.tail.generation != generation) {
-        return Status(Code::kGone, "the log was replaced");
-      }
-      const auto row = core.index.find(facts.id);
-      if (!row || !core.index.is_live(*row, now_ms) ||
-          core.index.location(*row).offset != line.offset) {
-        continue;
-      }
+      const std::shared_lock lock(core_.index_mutex);
+      VARVE_TRY(core_.check_whole());
+      generation_ = core_.view.tail.generation;
+      covered_bytes = core_.index.coverage.entries_bytes;
     }
-    json::Tree& listed_entry = by_id[facts.id];
-    listed_entry = listed(facts, number, line.offset);
-    listed_entry.set("current_relevance", json::Tree::number(relevance_of(facts, *rules, now_ms)));
+    now_ms_ = core_.context.clock->now_ms();
+    rules_ = core_.decay_rules();
+    log::LineReader reader(*core_.storage, log::Stream::kEntries, generation_, 0, covered_bytes);
+    json::Document scratch;
+    entry::EntryFacts facts;
+    log::Line line;
+    for (uint64_t number = 1;; ++number) {
+      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+      if (!more) return {};
+      if (!entry::read_line(line.bytes, scratch, &facts).ok()) continue;
+      VARVE_TRY_ASSIGN(const bool is_live, is_live_line(facts.id, line.offset));
+      if (is_live) add(facts, number, line.offset);
+    }
+  }
+
+  json::Tree tree() && {
+    json::Tree entries = json::Tree::object();
+    for (auto& [id, row] : by_id_) entries.set(id, std::move(row));
+    json::Tree tree = json::Tree::object();
+    tree.set("version", json::Tree::integer(1));
+    tree.set("last_updated", json::Tree::string(format_rfc3339(now_ms_)));
+    tree.set("entries", std::move(entries));
+    tree.set("tags", lists_of_ids(by_tag_));
+    tree.set("types", lists_of_ids(by_type_));
+    return tree;
+  }
+
+ private:
+  // Whether the line is that of a live entry, not one that repeats its id.
+  Result<bool> is_live_line(std::string_view id, uint64_t offset) const {
+    const std::shared_lock lock(core_.index_mutex);
+    VARVE_TRY(core_.check_whole());
+    if (core_.view.tail.generation != generation_) {
+      return Status(Code::kGone, "the log was replaced");
+    }
+    const auto row = core_.index.find(id);
+    return row && core_.index.is_live(*row, now_ms_) && core_.index.location(*row).offset == offset;
+  }
+
+  void add(const entry::EntryFacts& facts, uint64_t line_number, uint64_t offset) {
+    json::Tree& row = by_id_[facts.id];
+    row = listed(facts, line_number, offset);
+    row.set("current_relevance", json::Tree::number(relevance_of(facts, *rules_, now_ms_)));
     for (const auto& tag : facts.tags) {  // an entry may say a tag twice
-      auto& ids = by_tag[tag];
+      auto& ids = by_tag_[tag];
       if (ids.empty() || ids.back() != facts.id) ids.push_back(facts.id);
     }
-    by_type[facts.type].push_back(facts.id);
+    by_type_[facts.type].push_back(facts.id);
   }
-  json::Tree entries = json::Tree::object();
-  for (auto& [id, row] : by_id) entries.set(id, std::move(row));
-  json::Tree tree = json::Tree::object();
-  tree.set("version", json::Tree::integer(1));
-  tree.set("last_updated", json::Tree::string(format_rfc3339(now_ms)));
-  tree.set("entries", std::move(entries));
-  tree.set("tags", lists_of_ids(by_tag));
-  tree.set("types", lists_of_ids(by_type));
-  return tree;
-}
+
+  Core& core_;
+  int64_t now_ms_ = 0;
+  std::shared_ptr<const decay::Rules> rules_;
+  uint64_t generation_ = 0;
+  std::map<std::string, json::Tree> by_id_;
+  std::map<std::string, std::vector<std::string>> by_tag_;
+  std::map<std::string, std::vector<std::string>> by_type_;
+};
 
 }  // namespace
 
 Result<json::Tree> list_index(Core& core) {
-  return while_replaced([&] { return list_index_now(core); });
+  return while_replaced([&]() -> Result<json::Tree> {
+    IndexListing listing(core);
+    VARVE_TRY(listing.read());
+    return std::move(listing).tree();
+  });
 }
 
 }  // namespace varve::session
