@@ -19,6 +19,13 @@
 
 namespace varve::session {
 
+struct Writer::Lines {
+  uint64_t start_bytes = 0;  // where they will stand in the log
+  uint64_t next_seq = 0;     // of the entry behind them
+  std::string text;
+  std::vector<Core::NewRow> rows;  // which will stand for them, one each
+};
+
 namespace {
 
 constexpr int kPausesMax = 2;  // pauses of a thread that waits for companions
@@ -41,12 +48,6 @@ json::Tree lock_details(std::string_view operation, std::string_view name, int64
   details.set(name, json::Tree::number(static_cast<double>(duration_us) / 1000));
   return details;
 }
-
-// What one group appends: the lines, and for each line the row that will stand for it.
-struct Lines {
-  std::string text;
-  std::vector<Core::NewRow> rows;
-};
 
 // Runs a step once: while the disk takes the lines, or else when the write is answered. Readers of
 // other threads and processes may have seen the lines before.
@@ -85,15 +86,16 @@ uint64_t sealed_bytes(const WriteRequest& request, uint64_t seq) {
   return bytes;
 }
 
-void append_request(WriteRequest& request, uint64_t start_bytes, uint64_t* seq, Lines* lines) {
+void append_request(WriteRequest& request, Writer::Lines* lines) {
   size_t index = 0;
   for (auto& draft : request.drafts) {
     const entry::Batch batch = batch_of(request, index);
     const size_t line_at = lines->text.size();
-    entry::append_sealed(draft, (*seq)++, batch, &lines->text);
+    entry::append_sealed(draft, lines->next_seq++, batch, &lines->text);
     const std::string_view line = std::string_view(lines->text).substr(line_at);
     const std::string_view bare = line.substr(0, line.size() - 1);
-    lines->rows.push_back({&draft.facts, {start_bytes + line_at, bare.size(), hash64(bare)}});
+    const uint64_t offset = lines->start_bytes + line_at;
+    lines->rows.push_back({&draft.facts, {offset, bare.size(), hash64(bare)}});
     index += 1;
   }
 }
@@ -459,7 +461,15 @@ void Writer::renew_expiry() noexcept {
   }
 }
 
-Status Writer::add_group(Group& group) {
+Status Writer::check_fits(const WriteRequest& request, const Lines& lines) const {
+  VARVE_TRY(check_size(lines.text.size() + sealed_bytes(request, lines.next_seq)));
+  if (request.drafts.size() <= entry::kSeqMax - lines.next_seq + 1) return {};
+  return {Code::kCorruption,
+          "the log has no sequence numbers left: a line of it, or metadata.json, carries the "
+          "highest there is"};
+}
+
+Status Writer::make_lines(Group& group, Lines* lines) {
   uint64_t new_bytes = 0;
   uint64_t next_seq = core_.next_seq();  // the same after a compaction
   size_t count = 0;
@@ -471,10 +481,10 @@ Status Writer::add_group(Group& group) {
   VARVE_TRY(make_room(new_bytes));
   VARVE_TRY(drop_stray_vectors(core_));
   const Core::AppendPoint end = core_.append_point();
-  uint64_t seq = end.seq;
-  Lines lines;
-  lines.text.reserve(new_bytes);
-  lines.rows.reserve(count);
+  lines->start_bytes = end.start_bytes;
+  lines->next_seq = end.seq;
+  lines->text.reserve(new_bytes);
+  lines->rows.reserve(count);
   std::shared_ptr<const DamagedIds> damaged;
   if (end.has_damage_before) {
     VARVE_TRY_ASSIGN(damaged, core_.damaged_ids());
@@ -485,26 +495,27 @@ Status Writer::add_group(Group& group) {
     request->status = check_ids(*request, end.epoch, damaged.get(), count > 1 ? &taken : nullptr);
     if (request->status.code() == Code::kConflict) return std::move(request->status);
     if (!request->status.ok()) continue;
-    request->status = check_size(lines.text.size() + sealed_bytes(*request, seq));
-    if (request->status.ok() && request->drafts.size() > entry::kSeqMax - seq + 1) {
-      request->status = {Code::kCorruption,
-                         "the log has no sequence numbers left: a line of it, or "
-                         "metadata.json, carries the highest there is"};
-    }
-    if (!request->status.ok()) {
+    request->status = check_fits(*request, *lines);
+    if (request->status.ok()) {
+      append_request(*request, lines);
+    } else {
       give_back(*request, request->drafts.size(), &taken);
-      continue;
     }
-    append_request(*request, end.start_bytes, &seq, &lines);
   }
+  return {};
+}
+
+Status Writer::add_group(Group& group) {
+  Lines lines;
+  VARVE_TRY(make_lines(group, &lines));
   if (lines.rows.empty()) return {};
   VARVE_TRY(note_change());
   const bool durable = core_.is_durable();
   Once apply([&] {
-    core_.apply_entries(end.start_bytes, lines.rows, end.start_bytes + lines.text.size());
+    core_.apply_entries(lines.start_bytes, lines.rows, lines.start_bytes + lines.text.size());
   });
-  VARVE_TRY(core_.storage->append(log::Stream::kEntries, end.start_bytes, lines.text, durable,
-                                  seq - 1, std::ref(apply)));
+  VARVE_TRY(core_.storage->append(log::Stream::kEntries, lines.start_bytes, lines.text, durable,
+                                  lines.next_seq - 1, std::ref(apply)));
   apply();
   note_written(lines.text.size(), durable);
   core_.events.watch_durability(*core_.storage);

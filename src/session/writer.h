@@ -47,6 +47,9 @@ class Writer {
   // The ids that earlier requests of a group add, or delete.
   using TakenIds = boost::unordered_flat_set<std::string_view, KeyHash, std::equal_to<>>;
 
+  // What one group appends.
+  struct Lines;
+
   explicit Writer(Core& core) : core_(core) {}
 
   // Returns when every request has its outcome in `status`. Requests, at least one, keep their
@@ -104,11 +107,15 @@ class Writer {
   void commit(Group& group) noexcept;
   Status commit_locked(Group& group);
   Status add_group(Group& group);
+  // What the requests that are not refused append. kConflict: as check_ids().
+  Status make_lines(Group& group, Lines* lines);
   Status delete_group(Group& group);
   // kConflict: the index is of another epoch. `taken`: ids of earlier requests of the group, null
   // for a lone draft. `damaged`: ids that only damaged lines have, or null.
   Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
                    TakenIds* taken) const;
+  // Whether the request has room behind `lines`, and numbers for its entries.
+  Status check_fits(const WriteRequest& request, const Lines& lines) const;
   Status put_vector_locked(std::string_view id, std::span<const float> values);
   Status lock(const Group& group);
   void unlock(std::string_view operation) noexcept;
