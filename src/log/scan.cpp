@@ -14,7 +14,9 @@ namespace {
 // What lines were read, in one number.
 class ReadLines {
  public:
-  void add(const Line& line) { hash_ = hash_ * kFactor + (hash64(line.bytes) ^ line.length); }
+  void add(const Line& line, uint64_t line_hash) {
+    hash_ = hash_ * kFactor + (line_hash ^ line.length);
+  }
   friend bool operator==(const ReadLines&, const ReadLines&) = default;
 
  private:
@@ -31,9 +33,12 @@ class Suspects {
     report_->scanned_end = from;
   }
 
-  void saw(const Line& line) {
+  // Returns the line's hash.
+  uint64_t saw(const Line& line) {
+    const uint64_t hash = hash64(line.bytes);
     report_->scanned_end = line.offset + line.length;
-    read_.add(line);
+    read_.add(line, hash);
+    return hash;
   }
 
   // What was read up to here is taken for damaged.
@@ -51,7 +56,7 @@ class Suspects {
     for (Line line;;) {
       VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
       if (!more) break;
-      again.add(line);
+      again.add(line, hash64(line.bytes));
     }
     if (again == doubted_) return {};
     return Status(Code::kGone, "a torn tail was cut off and written over while it was read")
@@ -146,7 +151,7 @@ class EntryScan {
         suspects_(Stream::kEntries, from, report) {}
 
   Status take(const Line& line) {
-    suspects_.saw(line);
+    const uint64_t hash = suspects_.saw(line);
     Status read;
     if (line.terminated && !line.oversized) {
       if (is_blank(line)) {
@@ -154,7 +159,7 @@ class EntryScan {
         return {};
       }
       read = entry::read_line(line.bytes, scratch_, &facts_);
-      if (read.ok()) return take_entry(line);
+      if (read.ok()) return take_entry(line, hash);
       if (read.code() == Code::kFormatVersion) return refuse(line, read);
     }
     // A whole line, even a wrong one, proves that the batch before it was written to its end.
@@ -179,10 +184,11 @@ class EntryScan {
   struct Held {
     std::string bytes;
     uint64_t offset;
+    uint64_t hash;
     entry::EntryFacts facts;
   };
 
-  Status take_entry(const Line& line) {
+  Status take_entry(const Line& line, uint64_t hash) {
     const entry::Batch batch = facts_.batch;
     // Batches always have numbers: what an entry of version 0 calls "batch" is the user's own.
     const bool settled = facts_.seq == entry::kNoSeq || facts_.seq <= settled_seq_;
@@ -196,12 +202,12 @@ class EntryScan {
       suspects_.commit_to(line.offset);
     }
     if (batch.count > 1 && !settled) {
-      held_.push_back({std::string(line.bytes), line.offset, facts_});
+      held_.push_back({std::string(line.bytes), line.offset, hash, facts_});
       suspects_.hold();
       if (held_.size() < batch.count) return {};
       VARVE_TRY(release());
     } else {
-      VARVE_TRY(visit_({line.bytes, line.offset, line.bytes.size(), &facts_}));
+      VARVE_TRY(visit_({line.bytes, line.offset, line.bytes.size(), hash, &facts_}));
     }
     suspects_.commit_to(line.offset + line.length);
     return {};
@@ -209,7 +215,7 @@ class EntryScan {
 
   Status release() {
     for (const auto& held : held_) {
-      VARVE_TRY(visit_({held.bytes, held.offset, held.bytes.size(), &held.facts}));
+      VARVE_TRY(visit_({held.bytes, held.offset, held.bytes.size(), held.hash, &held.facts}));
     }
     held_.clear();
     return {};
@@ -261,7 +267,7 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
   for (;;) {
     VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
     if (!more) break;
-    suspects.saw(line);
+    (void)suspects.saw(line);
     Status read;
     if (line.terminated && !line.oversized) {
       if (is_blank(line)) {

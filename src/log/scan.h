@@ -42,6 +42,7 @@ struct ScannedEntry {
   std::string_view bytes;  // the line, without '\n'
   uint64_t offset = 0;
   uint64_t length = 0;  // [bytes], without '\n'
+  uint64_t hash = 0;    // hash64() of the bytes
   const entry::EntryFacts* facts = nullptr;
 };
 

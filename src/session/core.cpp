@@ -279,7 +279,7 @@ Result<log::ScanReport> Core::read_entries_into(
       log::scan_entries(
           *storage, tail.generation, coverage.entries_bytes, tail.entries_bytes, marks.settled_seq,
           [&](const log::ScannedEntry& line) {
-            const index::Location location{line.offset, line.length, hash64(line.bytes)};
+            const index::Location location{line.offset, line.length, line.hash};
             if (into->add(*line.facts, location, marks.gaps_legal_to) ==
                 index::Index::Added::kIdTaken) {
               coverage.skipped_count += 1;

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
 #include "index/posting_list.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
@@ -284,7 +283,7 @@ class Verification {
     }
     const index::Location location = core_.index.location(*row);
     if (is_repeated(line, *row)) return;
-    if (location.line_hash != hash64(line.bytes)) {
+    if (location.line_hash != line.hash) {
       report_.problem(log::Stream::kEntries, line.offset, line.length,
                       "the line changed after it was indexed");
     }

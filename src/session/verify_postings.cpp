@@ -34,17 +34,17 @@ Status read_log(Core& core, Postings* expected) {
   index::Index fresh = core.empty_index();
   json::Document document;
   (void)fresh.text_to_extend();
-  VARVE_TRY(log::scan_entries(
-                *core.storage, expected->generation, 0, expected->entries_bytes, entry::kSeqMax,
-                [&](const log::ScannedEntry& line) -> Status {
-                  const index::Location place{line.offset, line.length, hash64(line.bytes)};
-                  const auto added = fresh.add(*line.facts, place, entry::kSeqMax);
-                  if (added == index::Index::Added::kIdTaken) return {};
-                  VARVE_TRY(document.parse(line.bytes, entry::line_limits()));
-                  const json::Value root = document.root();
-                  fresh.text_to_extend().add(&root);
-                  return {};
-                })
+  VARVE_TRY(log::scan_entries(*core.storage, expected->generation, 0, expected->entries_bytes,
+                              entry::kSeqMax,
+                              [&](const log::ScannedEntry& line) -> Status {
+                                const index::Location place{line.offset, line.length, line.hash};
+                                const auto added = fresh.add(*line.facts, place, entry::kSeqMax);
+                                if (added == index::Index::Added::kIdTaken) return {};
+                                VARVE_TRY(document.parse(line.bytes, entry::line_limits()));
+                                const json::Value root = document.root();
+                                fresh.text_to_extend().add(&root);
+                                return {};
+                              })
                 .status());
   take(fresh, expected);
   return {};
