@@ -4,12 +4,12 @@
 #include "context/request.h"
 #include "context/window.h"
 #include "json/canonical.h"
+#include "session/retries.h"
 
 namespace varve::context {
 
 namespace {
 
-constexpr int kAttempts = 8;  // the log may be replaced under a build
 constexpr size_t kEntryBytes = 160;
 
 std::string_view source_name(Source source) {
@@ -51,13 +51,9 @@ Result<Content> build_once(session::Session& session, const Request& request,
 Result<std::string> build(session::Session& session, std::string_view text,
                           const Counter& counter) {
   VARVE_TRY_ASSIGN(const Request request, parse_request(text));
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto content = build_once(session, request, counter);
-    if (content.code() == Code::kGone) continue;
-    VARVE_TRY(content);
-    return answer_of(*content);
-  }
-  return Status(Code::kBusy, "the log is being replaced over and over; try again");
+  VARVE_TRY_ASSIGN(const Content content,
+                   session::while_replaced([&] { return build_once(session, request, counter); }));
+  return answer_of(content);
 }
 
 }  // namespace varve::context

@@ -167,7 +167,7 @@ Result<size_t> DirectoryStorage::read(Stream stream, uint64_t generation, uint64
   std::shared_ptr<io::File> file;
   {
     const std::lock_guard guard(mutex_);
-    if (generation != generation_of(stream)) return Status(Code::kGone, "the log was replaced");
+    if (generation != generation_of(stream)) return replaced();
     file = stream_of(stream).file;
   }
   if (!file) return size_t{0};

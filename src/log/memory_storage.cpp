@@ -73,7 +73,7 @@ Result<size_t> MemoryStorage::read(Stream stream, uint64_t generation, uint64_t 
   const std::lock_guard guard(session_->mutex);
   const bool is_vectors = stream == Stream::kVectors;
   if (generation != (is_vectors ? session_->vectors_generation : session_->generation)) {
-    return Status(Code::kGone, "the log was replaced");
+    return replaced();
   }
   const std::string& bytes = stream_of(stream);
   if (offset >= bytes.size()) return size_t{0};

@@ -2,6 +2,8 @@
 
 namespace varve::log {
 
+Status replaced() { return {Code::kGone, "the log was replaced"}; }
+
 Result<DocumentPart> SessionStorage::read_document(std::string_view name, uint64_t offset,
                                                    uint64_t length) {
   VARVE_TRY_ASSIGN(const std::string document, get_document(name));

@@ -57,6 +57,9 @@ enum class Durability : uint8_t {
   kOs,        // when the operating system gets to it; a killed process loses nothing
 };
 
+// kGone, for whoever still asks for an earlier generation.
+[[nodiscard]] Status replaced();
+
 struct Tail {
   uint64_t generation = 0;  // of the entries stream, as this process counts them
   uint64_t entries_bytes = 0;

@@ -197,14 +197,12 @@ class Compaction {
       epoch_ = core_.index_epoch;
       if (!core_.has_rows_of(epoch_)) continue;
       // Possible in a dry run, which keeps nobody out.
-      if (core_.view.tail.generation != tail_.generation) return replaced();
+      if (core_.view.tail.generation != tail_.generation) return log::replaced();
       index_from_log_ = core_.index_from_log;
       judge_rows();
       return {};
     }
   }
-
-  static Status replaced() { return {Code::kGone, "the log was replaced"}; }
 
   // Index lock held.
   void judge_rows() {

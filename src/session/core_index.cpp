@@ -202,7 +202,7 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   const bool is_of_this_log = now.generation == reading.tail.generation &&
                               now.entries_bytes >= covered.entries_bytes &&
                               now.tombstones_bytes >= covered.tombstones_bytes;
-  if (!is_of_this_log) return {Code::kGone, "the log was replaced"};
+  if (!is_of_this_log) return log::replaced();
   VARVE_TRY_ASSIGN(const Reading since,
                    read_log_into(&made, now, log_marks(), [](std::string_view) {}));
   swap(index, made);

@@ -17,9 +17,7 @@ Status rebuild_once(Core& core) {
   {
     const std::unique_lock lock(core.index_mutex);
     VARVE_TRY_ASSIGN(tail, core.look());
-    if (tail.generation != core.view.tail.generation) {
-      return {Code::kGone, "the log was replaced"};
-    }
+    if (tail.generation != core.view.tail.generation) return log::replaced();
     marks = core.log_marks();
   }
   index::Index made = core.empty_index();

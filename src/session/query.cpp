@@ -519,12 +519,10 @@ Status count_tags(Core& core, std::map<std::string, uint64_t>* counts) {
 
 Result<json::Tree> list_tags(Core& core) {
   std::map<std::string, uint64_t> counts;
-  Status counted(Code::kGone, "");
-  for (int attempt = 0; attempt < kAttempts && counted.code() == Code::kGone; ++attempt) {
+  VARVE_TRY(while_replaced([&]() -> Status {
     VARVE_TRY(core.prepare_query({}));
-    counted = count_tags(core, &counts);
-  }
-  VARVE_TRY(std::move(counted));
+    return count_tags(core, &counts);
+  }));
   json::Tree tags = json::Tree::array();
   for (const auto& [tag, count] : counts) {
     json::Tree item = json::Tree::object();

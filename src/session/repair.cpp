@@ -250,8 +250,7 @@ class Repair {
   // log. Another log is possible only where nobody is kept out.
   [[nodiscard]] Status check_index() const {
     VARVE_TRY(core_.check_rows(epoch_));
-    if (core_.view.tail.generation == tail_.generation) return {};
-    return {Code::kGone, "the log was replaced"};
+    return core_.view.tail.generation == tail_.generation ? Status() : log::replaced();
   }
 
   Status look_at_tombstones() {

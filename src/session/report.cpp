@@ -251,9 +251,7 @@ class IndexListing {
   Result<bool> is_live_line(std::string_view id, uint64_t offset) const {
     const std::shared_lock lock(core_.index_mutex);
     VARVE_TRY(core_.check_whole());
-    if (core_.view.tail.generation != generation_) {
-      return Status(Code::kGone, "the log was replaced");
-    }
+    if (core_.view.tail.generation != generation_) return log::replaced();
     const auto row = core_.index.find(id);
     return row && core_.index.is_live(*row, now_ms_) && core_.index.location(*row).offset == offset;
   }

@@ -11,8 +11,8 @@ namespace varve::session {
 inline constexpr int kReplacedMax = 8;   // times that a file is replaced by a new generation
 inline constexpr int kConflictsMax = 4;  // appends by programs that do not take the lock
 
-inline Status replaced_too_often() {
-  return {Code::kBusy, "the log is being replaced over and over; try again"};
+inline Status replaced_too_often(std::string_view what = "the log") {
+  return {Code::kBusy, std::string(what) + " is being replaced over and over; try again"};
 }
 
 inline Status appended_to_too_often(std::string_view file) {
@@ -20,15 +20,15 @@ inline Status appended_to_too_often(std::string_view file) {
                            " without taking the session's lock; stop it, then try again"};
 }
 
-// Returns the Status or Result of `work`, which is repeated when the log was replaced meanwhile
+// Returns the Status or Result of `work`, which is repeated when `what` was replaced meanwhile
 // (kGone).
 template <typename Work>
-auto while_replaced(Work&& work) -> decltype(work()) {
+auto while_replaced(Work&& work, std::string_view what = "the log") -> decltype(work()) {
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     auto answer = work();
     if (answer.code() != Code::kGone) return answer;
   }
-  return replaced_too_often();
+  return replaced_too_often(what);
 }
 
 // Returns the Status of `work`, which is repeated when somebody appended to `file` without the lock

@@ -118,8 +118,6 @@ bool stands(const Core& core, const Core::Found& found) {
          core.index.location(found.row) == found.location;
 }
 
-Status gone() { return {Code::kGone, "the log was replaced"}; }
-
 }  // namespace
 
 Selected selected_row(const Core& core, uint32_t row) {
@@ -152,7 +150,7 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
                                                KnownCalls* known) {
   VARVE_TRY(core.prepare_facets());
   const std::shared_lock lock(core.index_mutex);
-  if (!core.index.has_facets() || !stands(core, entry.place)) return gone();
+  if (!core.index.has_facets() || !stands(core, entry.place)) return log::replaced();
   const uint32_t row = entry.place.row;
   const int64_t live_ms = std::max(now_ms, core.context.clock->now_ms());
   const ToolCalls calls(core.index, call_key, live_ms, known);
@@ -164,16 +162,16 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
     all.push_back(entry);
     return all;
   }
-  if (!call) return gone();
+  if (!call) return log::replaced();
   const std::vector<uint32_t> rows = calls.with_results(*call);
   for (const uint32_t one : rows) all.push_back(selected_row(core, one));
-  if (core.index.is_damaged()) return gone();  // the next prepare_query() repairs it
+  if (core.index.is_damaged()) return log::replaced();  // the next prepare_query() repairs it
   return all;
 }
 
 Result<bool> is_tool(const Core& core, const Selected& entry) {
   const std::shared_lock lock(core.index_mutex);
-  if (!stands(core, entry.place)) return gone();
+  if (!stands(core, entry.place)) return log::replaced();
   const std::string_view type = core.index.type(entry.place.row);
   return type == kCall || type == kResult;
 }
@@ -182,7 +180,7 @@ Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
   SelectedLine read;
   {
     const std::shared_lock lock(core.index_mutex);
-    if (!stands(core, entry.place)) return gone();
+    if (!stands(core, entry.place)) return log::replaced();
     read.id = core.index.id(entry.place.row);
     read.type = core.index.type(entry.place.row);
   }

@@ -213,16 +213,10 @@ Result<std::vector<stores::TranscriptEntry>> Transcript::read_last(uint64_t coun
 Result<json::Tree> Transcript::last(uint64_t count) {
   VARVE_TRY(check_has(core_, kStore));
   const uint64_t wanted = std::min(count, cap_of(core_, kStore));
-  auto entries = read_last(wanted);
-  for (int attempt = 1; entries.code() == Code::kGone && attempt < kReplacedMax; ++attempt) {
-    entries = read_last(wanted);
-  }
-  if (entries.code() == Code::kGone) {
-    return Status(Code::kBusy, "the transcript is being replaced over and over; try again");
-  }
-  VARVE_TRY(entries.status());
+  VARVE_TRY_ASSIGN(const auto entries,
+                   while_replaced([&] { return read_last(wanted); }, "the transcript"));
   json::Tree list = json::Tree::array();
-  for (const stores::TranscriptEntry& entry : *entries) {
+  for (const stores::TranscriptEntry& entry : entries) {
     json::Tree item = json::Tree::object();
     item.set("role", json::Tree::string(entry.role));
     item.set("content", json::Tree::string(entry.content));

@@ -84,22 +84,19 @@ bool UsageTable::is_current() const {
 
 Result<UsageByDay> UsageTable::by_day(int64_t start_ms, int64_t end_ms) {
   const std::lock_guard guard(mutex_);
-  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    const Status read = read_rows();
-    if (read.code() == Code::kGone) continue;
-    VARVE_TRY(read);
+  return while_replaced([&]() -> Result<UsageByDay> {
+    VARVE_TRY(read_rows());
     const int64_t now_ms = core_.context.clock->now_ms();
     UsageByDay days;
     const std::shared_lock lock(core_.index_mutex);
-    if (!is_current()) continue;
+    if (!is_current()) return log::replaced();
     for (const Row& row : rows_) {
       const int64_t time_ms = core_.index.timestamp_ms(row.row);
       if (time_ms < start_ms || time_ms >= end_ms) continue;
       if (core_.index.is_live(row.row, now_ms)) days[day_of(time_ms)].add(row.usage);
     }
     return days;
-  }
-  return replaced_too_often();
+  });
 }
 
 // kGone when the log or a wrong index was replaced meanwhile: start over.

@@ -41,16 +41,14 @@ bool Vectors::is_current(const log::VectorsTail& tail) const {
 }
 
 Status Vectors::catch_up() {
-  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
+  const auto read_to_end = [&]() -> Status {
     VARVE_TRY_ASSIGN(const log::VectorsTail tail, storage_.vectors_tail());
     size_bytes_.store(tail.bytes);
     if (is_current(tail)) return {};
     const std::lock_guard loading(load_mutex_);
-    if (is_current(tail)) return {};
-    Status status = read(tail);
-    if (status.code() != Code::kGone) return status;
-  }
-  return {Code::kBusy, "vectors.bin is being replaced over and over; try again"};
+    return is_current(tail) ? Status() : read(tail);
+  };
+  return while_replaced(read_to_end, log::kVectorsFile);
 }
 
 // The load mutex is held: nobody else changes what is read here without mutex_.

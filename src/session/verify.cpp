@@ -202,9 +202,7 @@ class Verification {
       const std::shared_lock lock(core_.index_mutex);
       // If the log was replaced since the index was caught up, it has gaps that the metadata read
       // before does not know.
-      if (tail_.generation != core_.view.tail.generation) {
-        return {Code::kGone, "the log was replaced"};
-      }
+      if (tail_.generation != core_.view.tail.generation) return log::replaced();
       legal_to_ = core_.metadata.compacted_through_seq();
       settled_seq_ = std::max(legal_to_, durable_seq);
       if (core_.metadata_was_damaged) {

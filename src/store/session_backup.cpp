@@ -50,7 +50,7 @@ Status SessionBackup::run(BackupTotals* totals) {
     // kConflict: somebody wrote to the copy, so it no longer fits.
     if (status.code() != Code::kGone && status.code() != Code::kConflict) return status;
   }
-  source_failure_ = {Code::kBusy, "the log is being replaced over and over; try again"};
+  source_failure_ = session::replaced_too_often();
   return source_failure_;
 }
 

@@ -42,7 +42,7 @@ Status SessionSource::hold_still() {
     if (!held.ok()) return fail(std::move(held).status());
     if (*held) return {};
   }
-  return fail({Code::kBusy, "the log is being replaced over and over; try again"});
+  return fail(session::replaced_too_often());
 }
 
 Result<bool> SessionSource::try_to_hold() {
