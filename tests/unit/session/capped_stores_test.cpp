@@ -48,10 +48,7 @@ class CappedStores : public testing::TestWithParam<PlaceKind> {
   std::unique_ptr<Place> place_;
 };
 
-INSTANTIATE_TEST_SUITE_P(EveryPlace, CappedStores,
-                         testing::Values(PlaceKind::kSimulated, PlaceKind::kPosix,
-                                         PlaceKind::kMemory),
-                         place_name);
+INSTANTIATE_TEST_SUITE_P(EveryPlace, CappedStores, kEveryPlace, place_name);
 
 TEST_P(CappedStores, WhatIsSetIsThereForOthersAndAfterReopening) {
   auto session = open();

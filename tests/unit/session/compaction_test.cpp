@@ -30,14 +30,8 @@ CompactionOptions purge() {
   return options;
 }
 
-class CompactionSuite : public testing::TestWithParam<PlaceKind> {
+class CompactionSuite : public OverPlaces {
  protected:
-  void SetUp() override { reopen(); }
-  void reopen() {
-    session_.reset();
-    session_ = place_.open();
-    ASSERT_NE(session_, nullptr);
-  }
   void add(const std::string& id, const std::string& more = {}) {
     const std::string text = R"({"id":")" + id + R"(","type":"finding","content":"the word of )" +
                              id + "\"" + more + "}";
@@ -77,15 +71,9 @@ class CompactionSuite : public testing::TestWithParam<PlaceKind> {
   }
 
   int number_ = 0;
-  Host host_;
-  Place place_{GetParam(), host_};
-  std::shared_ptr<Session> session_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, CompactionSuite,
-                         testing::Values(PlaceKind::kSimulated, PlaceKind::kPosix,
-                                         PlaceKind::kMemory),
-                         place_name);
+INSTANTIATE_TEST_SUITE_P(Over, CompactionSuite, kEveryPlace, place_name);
 
 // Entries of one time, that is of one place in every order but their own.
 TEST_P(CompactionSuite, APageGoesOnWhereItsLastEntryWasDroppedFrom) {

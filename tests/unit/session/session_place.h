@@ -22,6 +22,9 @@ inline std::string place_name(const testing::TestParamInfo<PlaceKind>& info) {
                                              : "Memory";
 }
 
+inline const auto kEveryPlace =
+    testing::Values(PlaceKind::kSimulated, PlaceKind::kPosix, PlaceKind::kMemory);
+
 class Place {
  public:
   Place(PlaceKind kind, Host& host, CreateOptions options = {}) : kind_(kind), host_(host) {
@@ -101,6 +104,22 @@ class Place {
   io::PosixFileSystem posix_;
   std::unique_ptr<io::TemporaryDirectory> directory_;
   std::shared_ptr<log::MemorySession> memory_;
+};
+
+// A suite about one session, which is open.
+class OverPlaces : public testing::TestWithParam<PlaceKind> {
+ protected:
+  void SetUp() override { reopen(); }
+  // As another run of the program would find it.
+  void reopen() {
+    session_.reset();
+    session_ = place_.open();
+    ASSERT_NE(session_, nullptr);
+  }
+
+  Host host_;
+  Place place_{GetParam(), host_};
+  std::shared_ptr<Session> session_;
 };
 
 }  // namespace varve::session

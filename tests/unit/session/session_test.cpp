@@ -13,16 +13,8 @@
 namespace varve::session {
 namespace {
 
-class SessionSuite : public testing::TestWithParam<PlaceKind> {
+class SessionSuite : public OverPlaces {
  protected:
-  void SetUp() override { reopen(); }
-  // As another run of the program would find it.
-  void reopen() {
-    session_.reset();
-    session_ = place_.open();
-    ASSERT_NE(session_, nullptr);
-  }
-
   static json::Tree parsed(std::string_view line) {
     auto tree = json::Tree::parse(line);
     EXPECT_TRUE(tree.ok()) << line;
@@ -34,16 +26,9 @@ class SessionSuite : public testing::TestWithParam<PlaceKind> {
     return line.ok() ? parsed(*line) : json::Tree();
   }
   int64_t entry_count() { return session_->stats()->get_int64("entries"); }
-
-  Host host_;
-  Place place_{GetParam(), host_};
-  std::shared_ptr<Session> session_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, SessionSuite,
-                         testing::Values(PlaceKind::kSimulated, PlaceKind::kPosix,
-                                         PlaceKind::kMemory),
-                         place_name);
+INSTANTIATE_TEST_SUITE_P(Over, SessionSuite, kEveryPlace, place_name);
 
 TEST_P(SessionSuite, AnAddedEntryComesBackAsItIsStored) {
   const auto id = session_->add(R"({"type":"decision","content":{"b":[1,2],"a":"é"},"tags":["x.y"],

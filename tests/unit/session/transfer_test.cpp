@@ -12,18 +12,13 @@
 namespace varve::session {
 namespace {
 
-class Transfer : public testing::TestWithParam<PlaceKind> {
+class Transfer : public OverPlaces {
  protected:
-  void SetUp() override { ASSERT_NE(session_, nullptr); }
   json::Tree import(std::string_view lines) {
     auto report = session_->import_text(lines);
     EXPECT_TRUE(report.ok()) << report.status().message();
     return report.ok() ? *report : json::Tree();
   }
-
-  Host host_;
-  Place place_{GetParam(), host_};
-  std::shared_ptr<Session> session_ = place_.open();
 };
 
 INSTANTIATE_TEST_SUITE_P(Over, Transfer, testing::Values(PlaceKind::kSimulated, PlaceKind::kMemory),

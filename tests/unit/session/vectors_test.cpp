@@ -31,14 +31,8 @@ std::string bytes_of(const Values& values) {
 // Three numbers that no other file holds by chance.
 Values canary(float seed) { return {seed * 1.2345678F, seed + 0.7654321F, -seed * 3.1415927F}; }
 
-class VectorsSuite : public testing::TestWithParam<PlaceKind> {
+class VectorsSuite : public OverPlaces {
  protected:
-  void SetUp() override { reopen(); }
-  void reopen() {
-    session_.reset();
-    session_ = place_.open();
-    ASSERT_NE(session_, nullptr);
-  }
   void add(const std::string& id, const std::string& more = {}) {
     const auto added = session_->add(R"({"id":")" + id + R"(","type":"finding","content":"word )" +
                                      id + "\"" + more + "}");
@@ -83,16 +77,9 @@ class VectorsSuite : public testing::TestWithParam<PlaceKind> {
     const size_t bytes = place_.vectors().size();
     return bytes == 0 ? 0 : (bytes - embedding::kHeaderBytes) / embedding::record_bytes(3);
   }
-
-  Host host_;
-  Place place_{GetParam(), host_};
-  std::shared_ptr<Session> session_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, VectorsSuite,
-                         testing::Values(PlaceKind::kSimulated, PlaceKind::kPosix,
-                                         PlaceKind::kMemory),
-                         place_name);
+INSTANTIATE_TEST_SUITE_P(Over, VectorsSuite, kEveryPlace, place_name);
 
 TEST_P(VectorsSuite, RankEntriesByTheirCosine) {
   add_with("far", {-1, 0, 0});
