@@ -11,6 +11,7 @@
 #include "io/simulated.h"
 #include "log/directory_storage.h"
 #include "log/lock_state.h"
+#include "storage_disk.h"
 #include "support/environment.h"
 
 namespace varve::log {
@@ -35,21 +36,13 @@ class FileSystemOfBoot final : public io::FileSystem {
   std::string boot_id_;
 };
 
-class AfterAFailure : public testing::Test {
+class AfterAFailure : public StorageDisk {
  protected:
   void SetUp() override {
-    disk_.write_file("s/metadata.json", "{}");
-    disk_.write_file("s/memory.jsonl", "one\n");
     storage_ = open_in(disk_);
     ASSERT_NE(storage_, nullptr);
   }
-  std::unique_ptr<DirectoryStorage> open_in(io::SimulatedFileSystem& system) {
-    auto directory = system.open_root("s", false);
-    auto opened = DirectoryStorage::open(*std::move(directory), {&system, &clock_, &random_});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    return opened.ok() ? *std::move(opened) : nullptr;
-  }
-  Status lock() { return storage_->lock(clock_.monotonic_us(), "write", nullptr); }
+  Status lock() { return StorageDisk::lock(*storage_); }
   Status add(std::string_view lines, bool durable) {
     return storage_->append(Stream::kEntries, storage_->tail()->entries_bytes, lines, durable, 0);
   }
@@ -69,9 +62,6 @@ class AfterAFailure : public testing::Test {
     disk_.write_file("s/lock", encode_lock_state(state));
   }
 
-  test::ManualClock clock_;
-  test::SeededRandom random_;
-  io::SimulatedFileSystem disk_;
   std::unique_ptr<DirectoryStorage> storage_;
 };
 

@@ -10,27 +10,18 @@
 
 #include "io/simulated.h"
 #include "log/directory_storage.h"
+#include "storage_disk.h"
 #include "support/environment.h"
 
 namespace varve::log {
 namespace {
 
-class Durable : public testing::Test {
+class Durable : public StorageDisk {
  protected:
   void SetUp() override {
-    disk_.write_file("s/metadata.json", "{}");
-    disk_.write_file("s/memory.jsonl", "one\n");
     storage_ = open();
     other_ = open();
     ASSERT_TRUE(storage_ && other_);
-  }
-  std::unique_ptr<DirectoryStorage> open() {
-    auto opened = DirectoryStorage::open(*disk_.open_root("s", false), {&disk_, &clock_, &random_});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    return opened.ok() ? *std::move(opened) : nullptr;
-  }
-  Status lock(DirectoryStorage& storage) {
-    return storage.lock(clock_.monotonic_us(), "write", nullptr);
   }
   static uint64_t size_of(DirectoryStorage& storage, Stream stream) {
     return stream == Stream::kVectors      ? storage.vectors_tail()->bytes
@@ -56,9 +47,6 @@ class Durable : public testing::Test {
     return count;
   }
 
-  test::ManualClock clock_;
-  test::SeededRandom random_;
-  io::SimulatedFileSystem disk_;
   std::unique_ptr<DirectoryStorage> storage_;
   std::unique_ptr<DirectoryStorage> other_;
   std::optional<io::Fault> fault_ = io::Fault{EIO};

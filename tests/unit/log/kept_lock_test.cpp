@@ -9,16 +9,15 @@
 
 #include "io/simulated.h"
 #include "log/directory_storage.h"
+#include "storage_disk.h"
 #include "support/environment.h"
 
 namespace varve::log {
 namespace {
 
-class KeptLock : public testing::Test {
+class KeptLock : public StorageDisk {
  protected:
   void SetUp() override {
-    disk_.write_file("s/metadata.json", "{}");
-    disk_.write_file("s/memory.jsonl", "one\n");
     storage_ = open_in(disk_);
     other_ = open_in(*other_process_);
     ASSERT_TRUE(storage_ && other_);
@@ -26,23 +25,12 @@ class KeptLock : public testing::Test {
     storage_->keep_lock();
     storage_->unlock();
   }
-  std::unique_ptr<DirectoryStorage> open_in(io::SimulatedFileSystem& system) {
-    auto opened =
-        DirectoryStorage::open(*system.open_root("s", false), {&system, &clock_, &random_});
-    return opened.ok() ? *std::move(opened) : nullptr;
-  }
-  Status lock(DirectoryStorage& storage) {
-    return storage.lock(clock_.monotonic_us(), "write", nullptr);
-  }
   Status append(uint64_t start_bytes, std::string_view lines, bool durable = false) {
     return storage_->append(Stream::kEntries, start_bytes, lines, durable, 0);
   }
   uint64_t known_bytes() { return storage_->tail()->entries_bytes; }
   uint64_t bytes_on_disk() { return disk_.read_file("s/memory.jsonl")->size(); }
 
-  test::ManualClock clock_;
-  test::SeededRandom random_;
-  io::SimulatedFileSystem disk_;
   std::unique_ptr<io::SimulatedFileSystem> other_process_ = disk_.process(4711);
   std::unique_ptr<DirectoryStorage> storage_;
   std::unique_ptr<DirectoryStorage> other_;

@@ -10,28 +10,19 @@
 #include "io/simulated.h"
 #include "log/directory_storage.h"
 #include "log/lock_state.h"
+#include "storage_disk.h"
 #include "support/environment.h"
 
 namespace varve::log {
 namespace {
 
-class LockMark : public testing::Test {
+class LockMark : public StorageDisk {
  protected:
   void SetUp() override {
-    disk_.write_file("s/metadata.json", "{}");
-    disk_.write_file("s/memory.jsonl", "one\n");
     storage_ = open();
     other_ = open();
     ASSERT_TRUE(storage_ && other_);
     ASSERT_TRUE(lock(*storage_).ok());
-  }
-  std::unique_ptr<DirectoryStorage> open() {
-    auto opened = DirectoryStorage::open(*disk_.open_root("s", false), {&disk_, &clock_, &random_});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    return opened.ok() ? *std::move(opened) : nullptr;
-  }
-  Status lock(DirectoryStorage& storage, std::string_view operation = "write") {
-    return storage.lock(clock_.monotonic_us(), operation, nullptr);
   }
   static Status add(DirectoryStorage& storage, std::string_view lines, bool durable) {
     return storage.append(Stream::kEntries, storage.tail()->entries_bytes, lines, durable, 0);
@@ -69,9 +60,6 @@ class LockMark : public testing::Test {
     return always && syncs > 0;
   }
 
-  test::ManualClock clock_;
-  test::SeededRandom random_;
-  io::SimulatedFileSystem disk_;
   std::unique_ptr<DirectoryStorage> storage_;
   std::unique_ptr<DirectoryStorage> other_;
 };
