@@ -15,8 +15,11 @@ constexpr size_t kNotesShown = 10;
 struct SessionsOptions {
   Operands operands;
   bool all = false;
-  bool flag = false;  // --dry-run, --rebuild or --deep
+  // Each command has only some of these.
+  bool deep = false;
+  bool dry_run = false;
   bool accept_edits = false;
+  bool rebuild = false;
 };
 
 // What is no damage, but worth knowing.
@@ -75,11 +78,11 @@ Runner declare_verify(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
-  app.add_flag("--deep", options->flag, "Also compare every list of the index with the log");
+  app.add_flag("--deep", options->deep, "Also compare every list of the index with the log");
   return [options](Context& context) {
     return run_on_sessions(context, options->operands, options->all, "Verifying",
                            [&](Context& own, Session& session, const std::string& id) {
-                             return verify_session(own, session, id, options->flag);
+                             return verify_session(own, session, id, options->deep);
                            });
   };
 }
@@ -101,7 +104,7 @@ std::string lost_text(Session& session) {
 
 Result<SessionOutcome> repair_session(Session& session, const std::string& id,
                                       const SessionsOptions& options) {
-  const bool dry_run = options.flag;
+  const bool dry_run = options.dry_run;
   Result<std::string> text = session.repair(
       json_of(json::object{{"dry_run", dry_run}, {"accept_edits", options.accept_edits}}));
   if (!text.ok()) return std::move(text.failure());
@@ -131,7 +134,7 @@ Runner declare_repair(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
-  app.add_flag("--dry-run", options->flag, "Only report what would be done");
+  app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   app.add_flag("--accept-edits", options->accept_edits,
                "Keep lines that somebody edited, with a new checksum");
   return [options](Context& context) {
@@ -163,11 +166,11 @@ Runner declare_migrate(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session");
-  app.add_flag("--dry-run", options->flag, "Only report what would be done");
+  app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   return [options](Context& context) {
     return run_on_sessions(context, options->operands, options->all, "Migrating",
                            [&](Context&, Session& session, const std::string& id) {
-                             return migrate_session(session, id, options->flag);
+                             return migrate_session(session, id, options->dry_run);
                            });
   };
 }
@@ -197,13 +200,14 @@ Runner declare_index(CLI::App& app) {
   auto options = std::make_shared<SessionsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "Every session; only with --rebuild");
-  app.add_flag("--rebuild", options->flag, "Discard the index and rebuild it from the log");
+  app.add_flag("--rebuild", options->rebuild, "Discard the index and rebuild it from the log");
   return [options](Context& context) {
-    if (options->all && !options->flag) {
+    if (options->all && !options->rebuild) {
       return context.fail(usage_failure("--all needs --rebuild"));
     }
-    return run_on_sessions(context, options->operands, options->all, "Rebuilding",
-                           options->flag ? SessionWork(&rebuild_index) : SessionWork(&show_index));
+    return run_on_sessions(
+        context, options->operands, options->all, "Rebuilding",
+        options->rebuild ? SessionWork(&rebuild_index) : SessionWork(&show_index));
   };
 }
 
