@@ -121,8 +121,12 @@ Result<std::unique_ptr<Directory>> PosixFileSystem::open_root(std::string_view p
 Result<std::unique_ptr<File>> PosixFileSystem::open_file(std::string_view path) {
   VARVE_TRY(check_path(path, "a file"));
   std::string text(path);
-  // O_NONBLOCK: a FIFO without a writer must not hang us; it is refused below.
-  Descriptor opened = open_followed(AT_FDCWD, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  LeasePatience patience;
+  Descriptor opened;
+  do {
+    // O_NONBLOCK: a FIFO without a writer must not hang us; it is refused below.
+    opened = open_followed(AT_FDCWD, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  } while (patience.goes_on(opened.get(), AT_FDCWD, text.c_str(), 0));
   if (!opened.is_open()) return refused_reading(status_from_errno(errno, "open", text));
   VARVE_TRY_ASSIGN(const struct stat status, stat_of(opened.get(), text));
   if (!S_ISREG(status.st_mode)) {

@@ -4,17 +4,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 #if __has_include(<linux/openat2.h>)
 #include <linux/openat2.h>
 #endif
 
 #include "io/rules.h"
+#include "io/system_clock.h"
 
 namespace varve::io {
 namespace {
 
 constexpr int kFirstFreeNumber = 3;
+constexpr int64_t kLeasePauseMinUs = 500;
+constexpr int64_t kLeasePauseMaxUs = 10'000;
 
 #if defined(SYS_openat2) && defined(RESOLVE_BENEATH)
 int open_beneath(int directory, const char* name, int flags, uint32_t permissions) noexcept {
@@ -41,7 +45,29 @@ bool may_be_of_openat2_alone(int os_errno) noexcept {
          os_errno == EXDEV;
 }
 
+int open_component_once(int directory, const char* name, int flags, uint32_t permissions) noexcept {
+  const int number = open_beneath(directory, name, flags, permissions);
+  if (number >= 0 || !may_be_of_openat2_alone(errno)) return number;
+  return retry_interrupted([&] { return ::openat(directory, name, flags, permissions); });
+}
+
 }  // namespace
+
+LeasePatience::LeasePatience() noexcept : pause_us_(kLeasePauseMinUs) {}
+
+bool LeasePatience::goes_on(int number, int directory, const char* name, int at_flags) noexcept {
+  if (number >= 0 || errno != EAGAIN || waited_us_ >= kLeaseWaitMaxUs) return false;
+  struct stat status {};
+  const bool is_file =
+      ::fstatat(directory, name, &status, at_flags) == 0 && S_ISREG(status.st_mode);
+  errno = EAGAIN;
+  if (!is_file) return false;
+  SystemClock().sleep_us(pause_us_);
+  errno = EAGAIN;
+  waited_us_ += pause_us_;
+  pause_us_ = std::min(2 * pause_us_, kLeasePauseMaxUs);
+  return true;
+}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
@@ -69,11 +95,11 @@ Descriptor raise_above_standard(Descriptor descriptor) noexcept {
 Descriptor open_component(int directory, const std::string& name, int flags,
                           uint32_t permissions) noexcept {
   flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  int number = open_beneath(directory, name.c_str(), flags, permissions);
-  if (number < 0 && may_be_of_openat2_alone(errno)) {
-    number =
-        retry_interrupted([&] { return ::openat(directory, name.c_str(), flags, permissions); });
-  }
+  LeasePatience patience;
+  int number = -1;
+  do {
+    number = open_component_once(directory, name.c_str(), flags, permissions);
+  } while (patience.goes_on(number, directory, name.c_str(), AT_SYMLINK_NOFOLLOW));
   return raise_above_standard(Descriptor(number));
 }
 

@@ -43,6 +43,23 @@ auto retry_interrupted(Call call) {
   return answer;
 }
 
+// How long a file is tried to be opened that somebody has a lease on, as a file server whose client
+// keeps it in its memory. O_NONBLOCK makes the system answer EAGAIN then, after it has called the
+// lease in; the holder gives it back in milliseconds.
+class LeasePatience {
+ public:
+  LeasePatience() noexcept;
+  // After `number`, what opening `name` answered: waits a little and says true, if it was kept from
+  // a regular file by a lease, and not for too long already. Keeps errno.
+  bool goes_on(int number, int directory, const char* name, int at_flags) noexcept;
+
+ private:
+  static constexpr int64_t kLeaseWaitMaxUs = 5'000'000;
+
+  int64_t pause_us_;
+  int64_t waited_us_ = 0;
+};
+
 // The same open file with a number of 3 or above, so that the host's stray writes to stdin, stdout
 // or stderr can never reach it. Empty on failure (errno says why).
 Descriptor raise_above_standard(Descriptor descriptor) noexcept;

@@ -72,6 +72,36 @@ TEST_F(PosixFiles, AFifoIsRefusedWithoutWaitingForItsOtherEnd) {
   for (const OpenMode mode : kOpeningModes) expect_refused(*root_, "fifo", mode, "a FIFO");
 }
 
+// As a file server has for a client that keeps the file in its memory. It gives the lease back when
+// somebody opens the file in a way that the lease rules out.
+TEST_F(PosixFiles, AFileThatAnotherHasALeaseOnIsOpenedWhenItIsGivenBack) {
+  const std::string path = temporary_.path_of("log");
+  for (const int lease : {F_RDLCK, F_WRLCK}) {
+    put_file(path, "x");
+    Pipe taken;
+    ChildProcess server([&] {
+      sigset_t calling_in;
+      sigemptyset(&calling_in);
+      sigaddset(&calling_in, SIGIO);
+      CHILD_EXPECT(::sigprocmask(SIG_BLOCK, &calling_in, nullptr) == 0);
+      const int file = ::open(path.c_str(), O_RDONLY);
+      CHILD_EXPECT(::fcntl(file, F_SETLEASE, lease) == 0);
+      CHILD_EXPECT(taken.send());
+      int signal = 0;
+      CHILD_EXPECT(::sigwait(&calling_in, &signal) == 0);
+      return ::fcntl(file, F_SETLEASE, F_UNLCK) == 0;
+    });
+    if (!taken.receive()) GTEST_SKIP() << "files of the temporary directory cannot be leased";
+    if (lease == F_WRLCK) {
+      EXPECT_TRUE(PosixFileSystem().open_file(path).ok());
+    } else {
+      const auto opened = root_->open("log", OpenMode::kAppend);
+      EXPECT_TRUE(opened.ok()) << opened.status().message();
+    }
+    EXPECT_TRUE(server.succeeded());
+  }
+}
+
 TEST_F(PosixFiles, ADeviceIsRefused) {
   auto devices = *PosixFileSystem().open_root("/dev", false);
   for (const OpenMode mode : kOpeningModes) expect_refused(*devices, "null", mode, "a device");
