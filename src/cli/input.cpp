@@ -1,6 +1,7 @@
 #include "cli/input.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,10 +48,11 @@ Result<bool> InputFile::read(std::string& out, size_t count) {
   const size_t before = out.size();
   out.resize(before + count);
   ssize_t got = -1;
+  int error = 0;
   do {
     got = ::read(descriptor_, out.data() + before, count);
-  } while (got < 0 && errno == EINTR);
-  const int error = errno;
+    error = errno;
+  } while (got < 0 && is_worth_another_try(error, descriptor_, POLLIN));
   out.resize(before + (got > 0 ? static_cast<size_t>(got) : 0));
   if (got < 0) return system_failure("cannot read " + path_, error);
   return got > 0;

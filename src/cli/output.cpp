@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,12 @@ namespace {
 constexpr size_t kBufferBytes = 64 * 1024;
 
 }  // namespace
+
+bool is_worth_another_try(int error, int descriptor, short event) {
+  if (error != EAGAIN) return error == EINTR;
+  pollfd awaited{descriptor, event, 0};
+  return ::poll(&awaited, 1, -1) >= 0 || errno == EINTR;
+}
 
 void Output::write(std::string_view text) {
   if (error_ != 0) return;
@@ -31,8 +38,8 @@ void Output::write_through(std::string_view text) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno != EINTR) {
-      error_ = errno;
+    } else if (const int error = errno; !is_worth_another_try(error, descriptor_, POLLOUT)) {
+      error_ = error;
     }
   }
 }

@@ -6,6 +6,11 @@
 
 namespace varve::cli {
 
+// After a read() or write() that failed with this error: whether it may be tried again. A pipe or
+// terminal that we share with a program that made it not block is waited for first.
+// `event`: POLLIN or POLLOUT.
+bool is_worth_another_try(int error, int descriptor, short event);
+
 // SIGPIPE must be ignored: a reader that is gone is then the error EPIPE. After an error everything
 // that is written is dropped.
 class Output {

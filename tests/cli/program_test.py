@@ -1,5 +1,7 @@
 """What holds for every command: the way in, mistakes, output, terminals."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -323,6 +325,34 @@ class Output(CliTest):
                                       env=self.environment(), timeout=TIMEOUT_S)
                 self.assertEqual(done.returncode, 4)
                 self.assertIn(b"No space left", done.stderr)
+
+    def test_pipes_that_do_not_block_are_waited_for(self):
+        """As those of a program that has made its own so and hands them on, such as Node."""
+        lines = "".join('{"type":"note","content":"%s %d"}\n' % ("x" * 500, number)
+                        for number in range(2000))
+        self.run_cli("create", "many")
+        read, write = self.small_pipe(blocks_reader=False)
+        with subprocess.Popen([program(), "import", "many", "-"], stdin=read,
+                              stderr=subprocess.PIPE, env=self.environment()) as imported:
+            os.close(read)
+            with contextlib.suppress(BrokenPipeError), open(write, "wb") as sink:
+                sink.write(lines.encode())
+            self.assertEqual(imported.stderr.read(), b"Added 2,000 entries to many.\n")
+        read, write = self.small_pipe(blocks_writer=False)
+        with subprocess.Popen([program(), "export", "many"], stdout=write, stderr=subprocess.PIPE,
+                              env=self.environment()) as exported:
+            os.close(write)
+            with open(read, "rb") as source:
+                self.assertEqual(source.read().count(b"\n"), 2000)
+            self.assertEqual(exported.stderr.read(), b"")
+
+    @staticmethod
+    def small_pipe(blocks_reader=True, blocks_writer=True):
+        read, write = os.pipe()
+        fcntl.fcntl(write, 1031, 4096)  # F_SETPIPE_SZ
+        os.set_blocking(read, blocks_reader)
+        os.set_blocking(write, blocks_writer)
+        return read, write
 
     def test_a_file_that_may_not_grow_is_an_error(self):
         self.run_cli("create", "notes")
