@@ -58,7 +58,6 @@ class Window {
     size_t begin;
     std::vector<std::string> headings;  // that no item before it has
     uint64_t tokens = 0;
-    bool is_silent = false;  // it was to be a message, but has no text
   };
 
   Status take_pinned(const std::vector<Candidate>& candidates) {
@@ -111,7 +110,7 @@ class Window {
     }
     Unit unit(items_.size());
     VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
-    if (is_message(request_.format, source) && (unit.is_silent || (whole && !become_turns(unit)))) {
+    if (whole && is_message(request_.format, source) && !become_turns(unit)) {
       drop(unit);
       unit = Unit(items_.size());
       VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
@@ -257,9 +256,6 @@ class Window {
       return false;
     }
     VARVE_TRY_ASSIGN(*entry, read_entry_text(*read.line, read.type, scratch_));
-    unit->is_silent =
-        is_message(request_.format, source) && !entry->is_tool && is_blank(entry->text);
-    if (unit->is_silent) return false;  // nor is it counted
     Item& item = items_.emplace_back();
     item.id = std::move(read.id);
     item.source = source;
@@ -273,6 +269,8 @@ class Window {
       (entry->speaker == Speaker::kTool ? item.answers : item.calls) = turns;
     }
     item.rank = rank;
+    const bool is_turn = is_message(request_.format, source);
+    if (is_turn && !entry->is_tool && is_blank(entry->text)) return true;  // no interface takes it
     write_piece(request_.format, *entry, &item);
     VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);

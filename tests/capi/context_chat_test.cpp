@@ -96,7 +96,8 @@ TEST_F(ContextChat, WhatHasNoTextIsNoMessage) {
   say("silent", 2, "assistant", "");
   say("blank", 3, "assistant", " \n\t");
   for (int attempt = 0; attempt < 2; ++attempt) {  // the second knows the counts
-    EXPECT_EQ(chat().items, "silent blank question!");
+    EXPECT_EQ(chat().items, "question! silent! blank!");
+    EXPECT_EQ(chat().text, R"([{"role":"user","content":"Which colour?"}])");
   }
 }
 
