@@ -21,7 +21,9 @@ class ToolCalls {
 
   [[nodiscard]] std::optional<uint32_t> call_of(uint32_t result) const {
     const auto call = referenced_call(result);
-    return call || call_key_.empty() ? call : call_before(result);
+    if (call || call_key_.empty()) return call;
+    const auto before = call_before(result);
+    return before && is_anothers(result, *before) ? std::nullopt : before;
   }
 
   // The call first, then ascending; only some of more than kToolResultsMax results.
@@ -86,6 +88,27 @@ class ToolCalls {
     return call;
   }
 
+  // Whether a result that names something else, which is gone, only has the id of the call, while
+  // the call has a result that names it: ids may begin anew with every turn.
+  [[nodiscard]] bool is_anothers(uint32_t result, uint32_t call) const {
+    bool names_something = false;
+    index_.facets().references_of(result, index_.id(result), [&](const index::Reference& one) {
+      names_something = names_something || one.relation.empty();
+    });
+    return names_something && is_named(call);
+  }
+
+  [[nodiscard]] bool is_named(uint32_t call) const {
+    const auto [known, is_new] = known_.named.try_emplace(call);
+    if (!is_new) return known->second;
+    index::PostingCursor cursor(index_.facets().referring(index_.id(call)));
+    bool is_named = false;
+    for (uint32_t row = cursor.seek(0); row < index_.size() && !is_named; row = cursor.next()) {
+      is_named = is(row, kResult) && referenced_call(row) == call;
+    }
+    return known_.named[call] = is_named;
+  }
+
   void add_referring(uint32_t call, std::vector<uint32_t>* rows) const {
     index::PostingCursor cursor(index_.facets().referring(index_.id(call)));
     for (uint32_t row = cursor.seek(0); row < index_.size(); row = cursor.next()) {
@@ -102,7 +125,9 @@ class ToolCalls {
     if (cursor.seek(call) != call) return;
     for (uint32_t row = cursor.next(); row < index_.size(); row = cursor.next()) {
       if (is(row, kCall) || rows->size() > count_before + kToolResultsMax + 1) return;
-      if (is(row, kResult) && referenced_call(row).value_or(call) == call) rows->push_back(row);
+      if (!is(row, kResult)) continue;
+      const auto named = referenced_call(row);
+      if (named == call || (!named && !is_anothers(row, call))) rows->push_back(row);
     }
   }
 

@@ -42,6 +42,7 @@ struct KnownCalls {
 
   boost::unordered_flat_map<uint32_t, std::optional<uint32_t>> referenced;  // by the result
   std::map<std::string, ByRow, std::less<>> before;  // by the call key, then the result
+  boost::unordered_flat_map<uint32_t, bool> named;   // by the call: whether a result names it
 };
 
 // A tool call and its results, the call first, whichever of them `entry` is; `entry` alone when it

@@ -140,6 +140,25 @@ TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
 {"role":"tool","content":"4","tool_call_id":"d"}])");
 }
 
+// Ids that begin anew with every turn: the result of a call that was deleted is not that of the
+// call before it, which has its own.
+TEST_F(ContextChat, AResultWhoseCallWasDeletedDoesNotAnswerAnEarlierOneOfThatId) {
+  const auto record = [&](const char* kind, const std::string& payload) {
+    const Answer id = session.record(kind, payload);
+    EXPECT_TRUE(id.ok()) << id.outcome;
+    return id.text;
+  };
+  const std::string first = record("tool_call", R"({"name":"look","call_id":"call_0"})");
+  const std::string seen = record("tool_result", R"({"result":"a swan","call_id":"call_0"})");
+  const std::string second = record("tool_call", R"({"name":"look","call_id":"call_0"})");
+  const std::string heron = record("tool_result", R"({"result":"a heron","call_id":"call_0"})");
+  ASSERT_TRUE(session.remove(second).ok());
+  EXPECT_EQ(chat().items, heron + " " + first + "! " + seen + "!");
+  EXPECT_EQ(chat(R"(,"exclude_ids":[")" + first + R"("])").items, seen + " " + heron);
+  ASSERT_TRUE(session.remove(seen).ok());
+  EXPECT_EQ(chat().items, first + "! " + heron + "!");  // as far as anybody can tell
+}
+
 // Such a message brings the result itself.
 TEST_F(ContextChat, ACallOfTheServersOwnToolAwaitsNoResult) {
   ASSERT_TRUE(session

@@ -221,14 +221,18 @@ def shares(values):
 
 def tool_calls(entries):
     """By id of a call or a result: the ids of the call and its results."""
-    together = {}
-    for result in entries:
-        if not result.is_result:
-            continue
-        named = [call for id_ in result.given.get("references", []) for call in entries
-                 if call.is_call and call.id == id_]
+    together, results = {}, [each for each in entries if each.is_result]
+
+    def named_by(result):
+        return [call for id_ in result.given.get("references", []) for call in entries
+                if call.is_call and call.id == id_][:1]
+    taken = {call.id for result in results for call in named_by(result)}
+    for result in results:
+        named = named_by(result)
         before = [call for call in entries if call.is_call and call.place < result.place and
                   call.call_id is not None and call.call_id == result.call_id]
+        if result.given.get("references") and before and before[-1].id in taken:
+            before = []
         for call in (named or before[::-1])[:1]:
             together.setdefault(call.id, [call.id]).append(result.id)
             together[result.id] = together[call.id]
@@ -267,12 +271,12 @@ class Built:
                 if not self.take(entry, "recent", self.left - max(0, floor)):
                     break
         for entry in ranked:
+            if self.count is estimate and self.left < ENTRY_TOKENS_LEAST:
+                break
             is_recalled = is_usual and self.found.match[entry.id] > 0
             self.take(entry, "recalled" if is_recalled else source[entry.id], self.left)
 
     def is_taken(self, entry):
-            if self.count is estimate and self.left < ENTRY_TOKENS_LEAST:
-                break
         return any(entry is each for unit, _ in self.units for each, *_ in unit)
 
     def take(self, entry, source, most):
