@@ -38,6 +38,7 @@ struct ImportOptions {
 struct ImportJob {
   std::string session;
   std::vector<std::string> files;
+  std::vector<ReadablePath> sources = {};  // of the files, once they were looked at
 };
 
 struct ImportReport {
@@ -83,16 +84,28 @@ ImportReport read_report(std::string_view text, const std::string& file) {
   return report;
 }
 
-Outcome import_file(Session& session, const std::string& path, const ImportOptions& options,
-                    Progress& progress, ImportReport& report) {
-  Result<ReadablePath> readable =
-      ReadablePath::of(path, [&](size_t bytes) { progress.advance(static_cast<int64_t>(bytes)); });
-  if (!readable.ok()) return std::move(readable.failure());
+// What comes through a pipe is read here, before a store or a session is made for it: it may not
+// come at all, and whoever gives up waiting leaves none behind.
+Outcome look_at_files(ImportJob& job, Progress& progress) {
+  for (const std::string& path : job.files) {
+    if (Outcome failure = check_readable(path)) return failure;
+  }
+  for (const std::string& path : job.files) {
+    Result<ReadablePath> source = ReadablePath::of(
+        path, [&](size_t bytes) { progress.advance(static_cast<int64_t>(bytes)); });
+    if (!source.ok()) return std::move(source.failure());
+    job.sources.push_back(std::move(*source));
+  }
+  return std::nullopt;
+}
+
+Outcome import_file(Session& session, const std::string& path, const ReadablePath& source,
+                    const ImportOptions& options, Progress& progress, ImportReport& report) {
   // The bytes were counted when the copy was made: waiting for them is what takes long.
   ProgressFunction receiver;
-  if (!readable->is_copy()) receiver = progress.receiver();
+  if (!source.is_copy()) receiver = progress.receiver();
   if (Outcome failure = outcome_of(session.set_progress(receiver))) return failure;
-  Result<std::string> result = session.import_file(readable->path(), options.json());
+  Result<std::string> result = session.import_file(source.path(), options.json());
   if (!result.ok()) {
     Failure failure = std::move(result.failure());
     failure.message = path + ": " + failure.message;
@@ -160,7 +173,9 @@ Result<std::vector<ImportJob>> plan(const Context& context, const ImportOptions&
   }
   Result<SessionOperands> words = split_session(context, options.operands, 1, true);
   if (!words.ok()) return std::move(words.failure());
-  return std::vector<ImportJob>{{words->session, words->rest}};
+  std::vector<ImportJob> jobs;
+  jobs.push_back({words->session, words->rest});
+  return jobs;
 }
 
 int64_t total_bytes(const std::vector<ImportJob>& jobs) {
@@ -212,19 +227,17 @@ void take_back(Store& store, Session& session) {
 
 Outcome import_files(Context& context, Session& session, const ImportJob& job,
                      const ImportOptions& options, Progress& progress, ImportReport& report) {
-  for (const std::string& path : job.files) {
-    if (Outcome failure = import_file(session, path, options, progress, report)) {
-      return context.with_hint(*std::move(failure), job.session);
-    }
+  for (size_t i = 0; i < job.sources.size(); ++i) {
+    Outcome failure = import_file(session, job.files[i], job.sources[i], options, progress, report);
+    if (failure) return context.with_hint(*std::move(failure), job.session);
   }
   return std::nullopt;
 }
 
-Outcome run_job(Context& context, Store& store, const ImportJob& job, const ImportOptions& options,
+Outcome run_job(Context& context, Store& store, ImportJob& job, const ImportOptions& options,
                 Progress& progress, ImportReport& report) {
-  for (const std::string& path : job.files) {
-    // Checked before a session is created for a file that does not exist.
-    if (Outcome failure = check_readable(path)) return failure;
+  if (!options.directory.empty()) {
+    if (Outcome failure = look_at_files(job, progress)) return failure;
   }
   std::optional<Store> memory;
   bool is_new = false;
@@ -276,29 +289,27 @@ Result<Store> store_for(Context& context, const ImportOptions& options,
   return context.open_trial_store();
 }
 
-// Checked before a store is created for files that do not exist. The sessions of a directory are
-// each checked on their own.
-Outcome check_files(const std::vector<ImportJob>& jobs, const ImportOptions& options) {
-  if (!options.directory.empty()) return std::nullopt;
-  for (const std::string& path : jobs.front().files) {
-    if (Outcome failure = check_readable(path)) return failure;
-  }
-  return std::nullopt;
-}
-
 int run_import(Context& context, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(context, options);
   if (!jobs.ok()) return context.fail(jobs.failure());
-  if (Outcome failure = check_files(*jobs, options)) return context.fail(*failure);
-  Result<Store> store = store_for(context, options, *jobs);
-  if (!store.ok()) return context.fail(store.failure());
   Progress progress(context.err(), context.err_terminal(),
                     context.quiet() ? "never" : context.globals().progress, "Importing",
                     Progress::Unit::kBytes, total_bytes(*jobs));
+  if (options.directory.empty()) {  // the sessions of one are each looked at on their own
+    if (Outcome failure = look_at_files(jobs->front(), progress)) {
+      progress.clear();
+      return context.fail(*failure);
+    }
+  }
+  Result<Store> store = store_for(context, options, *jobs);
+  if (!store.ok()) {
+    progress.clear();
+    return context.fail(store.failure());
+  }
   ImportReport total;
   std::vector<std::string> sessions;
   int code = kExitOk;
-  for (const ImportJob& job : *jobs) {
+  for (ImportJob& job : *jobs) {
     ImportReport report;
     if (Outcome failure = run_job(context, *store, job, options, progress, report)) {
       progress.clear();

@@ -7,6 +7,7 @@ import os
 import pty
 import resource
 import select
+import signal
 import subprocess
 
 from cli_support import TIMEOUT_S, CliTest, commands, entry_line, hold_lock, main, program
@@ -254,6 +255,21 @@ class Mistakes(CliTest):
                 done = self.run_cli(*words, exit_code=2)
                 self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
                 self.assertFalse(self.root.exists())
+
+    def test_an_import_makes_a_store_only_when_all_was_read(self):
+        for words in (["import", "notes", "."], ["import", "notes", "-", "."]):
+            with self.subTest(words):
+                self.run_cli(*words, exit_code=4)
+                self.assertFalse(self.root.exists())
+        process = subprocess.Popen([program(), "import", "notes", "-"], stdin=subprocess.PIPE,
+                                   env=self.environment(), cwd=self.directory)
+        # More than the pipe holds: when all is written, the program has begun to read.
+        process.stdin.write(entry_line(1).encode() * 10_000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(TIMEOUT_S), -signal.SIGINT)
+        process.stdin.close()
+        self.assertFalse(self.root.exists())
 
     def test_a_session_that_the_backup_lacks_makes_no_store(self):
         copy = str(self.directory / "copy")
