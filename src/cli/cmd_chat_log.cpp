@@ -35,23 +35,80 @@ struct Turn {
   Style style = Style::kId;
 };
 
-// The text of a member, or its JSON.
+// The text of the first of these members that says something, or its JSON.
 std::string text_at(const json::object& object, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     const auto* found = object.if_contains(name);
-    if (found == nullptr) continue;
-    return found->is_string() ? std::string(found->get_string()) : json_of(*found);
+    if (found == nullptr || found->is_null()) continue;
+    std::string text = found->is_string() ? std::string(found->get_string()) : json_of(*found);
+    if (!text.empty()) return text;
   }
   return {};
 }
 
+// Of the parts of a message, calls are these.
+bool is_call_part(const json::value& part) {
+  if (!part.is_object()) return false;
+  const std::string type = string_at(part.get_object(), "type");
+  return type == "tool_use" || type == "server_tool_use";
+}
+
+// One call of a tool as chat programs write it, after the lines of `said`.
+void append_call(const json::value& call, std::string* said) {
+  if (!call.is_object()) return;
+  const json::object* called = &call.get_object();
+  for (const char* name : {"function", "custom"}) {
+    const auto* inner = called->if_contains(name);
+    if (inner != nullptr && inner->is_object()) called = &inner->get_object();
+  }
+  const std::string name = string_at(*called, "name");
+  if (name.empty()) return;
+  const std::string given = text_at(*called, {"arguments", "input"});
+  said->append(said->empty() ? "" : "\n").append(name);
+  if (!given.empty()) said->append(" ").append(given);
+}
+
+// What a message of a chat says and what it calls, a line each.
+std::string message_text(const json::object& message) {
+  std::string said = text_at(message, {"message", "content", "text", "refusal"});
+  for (const std::string_view list : {"tool_calls", "parts"}) {
+    const auto* calls = message.if_contains(list);
+    if (calls == nullptr || !calls->is_array()) continue;
+    for (const auto& call : calls->get_array()) {
+      if (list != "parts" || is_call_part(call)) append_call(call, &said);
+    }
+  }
+  if (const auto* call = message.if_contains("function_call")) append_call(*call, &said);
+  return said;
+}
+
 // A tool's input or output: under one of the usual names, else everything not shown otherwise.
 std::string tool_detail(const json::object& object) {
-  std::string detail = text_at(object, {"arguments", "result", "output", "content", "message"});
+  if (const std::string input = text_at(object, {"arguments", "args", "input"}); !input.empty()) {
+    return input;
+  }
+  std::string detail = text_at(object, {"result", "output"});
+  if (detail.empty()) detail = message_text(object);
+  const auto* error = object.if_contains("error");
+  const bool is_failure = error != nullptr && *error != json::value(false);
+  const std::string why = is_failure ? text_at(object, {"error"}) : std::string();
+  if (detail.empty())
+    detail = why;
+  else if (!why.empty())
+    detail += "\nerror: " + why;
   if (!detail.empty()) return detail;
   json::object others = object;
   for (const char* said : {"name", "tool", "call_id", "tool_call_id", "role"}) others.erase(said);
   return others.empty() ? "" : json_of(others);
+}
+
+// Whether it has a role, and no other member that is more than null or empty.
+bool is_silent(const json::object& message) {
+  if (string_at(message, "role").empty()) return false;
+  return std::all_of(message.begin(), message.end(), [](const auto& member) {
+    const std::string text = json_of(member.value());
+    return member.key() == "role" || text == "null" || text == "\"\"" || text == "[]";
+  });
 }
 
 Style style_of(std::string_view type, std::string_view role) {
@@ -73,10 +130,9 @@ Turn turn_of(const json::object& entry) {
     const bool is_tool = type == "tool_call" || type == "tool_result";
     if (!role.empty() && !is_tool) turn.speaker = role;
     if (is_tool) turn.text = text_at(object, {"name", "tool"});
-    const std::string said =
-        is_tool ? tool_detail(object) : text_at(object, {"message", "content", "text"});
+    const std::string said = is_tool ? tool_detail(object) : message_text(object);
     turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
-    if (turn.text.empty()) turn.text = json_of(object);
+    if (turn.text.empty() && !is_silent(object)) turn.text = json_of(object);
     turn.style = style_of(type, role);
   } else if (content != nullptr) {
     turn.text = content->is_string() ? std::string(content->get_string()) : json_of(*content);

@@ -114,6 +114,32 @@ class ChatLog(Conversation):
         shown = self.run_cli("chat-log", "chat", "-n", "1").stdout
         self.assertIn('tool_result  sh {"exit_code":1}', shown)
 
+    def test_what_an_imported_message_calls_is_shown(self):
+        functions = [{"id": "a", "function": {"name": "f", "arguments": "{}"}},
+                     {"id": "b", "function": {"name": "g", "arguments": ""}}]
+        parts = [{"type": "text", "text": "And there.", "name": "no tool"},
+                 {"type": "tool_use", "id": "c", "name": "h", "input": {"n": 1}}]
+        messages = [{"role": "assistant", "content": "I look.", "tool_calls": functions},
+                    {"role": "assistant", "content": parts},
+                    {"role": "assistant", "content": None}]
+        self.run_cli("import", "calls", "-", stdin=json.dumps(messages))
+        lines = self.run_cli("chat-log", "calls").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines],
+                         ["tool_call  I look.", "f {}", "g", "tool_call  And there.", 'h {"n":1}',
+                          "assistant"])
+
+    def test_a_failure_is_shown(self):
+        for number, result in enumerate(({"result": None, "error": "boom"},
+                                         {"result": "half", "error": "boom"},
+                                         {"result": "ok", "error": False})):
+            self.run_cli("import", "chat", "-", stdin=json.dumps(
+                {"type": "tool_result", "timestamp": f"2026-01-06T00:00:0{number}Z",
+                 "content": {"name": "sh", **result}}) + "\n")
+        lines = self.run_cli("chat-log", "chat", "-n", "3").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines],
+                         ["tool_result  sh boom", "tool_result  sh half", "error: boom",
+                          "tool_result  sh ok"])
+
     def test_shows_the_last_so_many(self):
         done = self.run_cli("chat-log", "chat", "-n", "1")
         self.assertTrue(done.stdout.startswith("2026-01-05\n"))
