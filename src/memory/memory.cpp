@@ -96,8 +96,10 @@ struct Memory::Context {
 
   // Results of tools whose calls were cut off: no chat program takes them.
   void leave_out_results() {
-    const auto is_result = [](const json::Tree& message) {
-      return message.get("role") != nullptr && transfer::type_of_message(message) == "tool_result";
+    const auto is_result = [](const json::Tree& message) {  // an import has the parts elsewhere
+      return message.get("role") != nullptr &&
+             (message.get_string("type") == "tool_result" ||
+              transfer::type_of_message(message) == "tool_result");
     };
     while (!messages.empty() && is_result(messages.back())) {
       token_count -= count_tokens(messages.back());

@@ -226,7 +226,11 @@ TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
   const std::string part = R"({"role":"user","content":[{"type":"tool_result","content":"x"})";
   ASSERT_TRUE(memory.record("result", part + "]}").ok());
   ASSERT_TRUE(memory.record("both", part + R"(,{"type":"text","text":"and?"}]})").ok());
-  for (const char* session : {"result", "both"}) fill(memory, session, 3);
+  const Session imported(store, R"({"session_id":"import"})");
+  ASSERT_TRUE(imported.import_lines("[" + part + "]}]").ok());
+  for (const char* session : {"result", "both", "import"}) fill(memory, session, 3);
+  ASSERT_TRUE(memory.load("import").ok());
+  EXPECT_EQ(memory.contents("import"), "m1 m2 m3");
   EXPECT_EQ(memory.context("result").object().at("entries").as_array().size(), 3U);
   EXPECT_EQ(memory.context("both").object().at("entries").as_array().size(), 4U);
 }
