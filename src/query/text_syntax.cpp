@@ -13,7 +13,7 @@ using Kind = TextClause::Kind;
 using Sign = TextClause::Sign;
 
 bool starts_word(std::string_view text, size_t at) {
-  const auto next = character_at(text, behind_ignored(text, at)).character_class;
+  const auto next = text::skip_ignored(text, &at).character_class;
   return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
 }
 

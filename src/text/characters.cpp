@@ -50,7 +50,13 @@ constexpr Range kIgnoredRanges[] = {
     {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF},
 };
 
-bool is_ignored(uint32_t code_point) noexcept { return is_in(kIgnoredRanges, code_point); }
+bool is_ignored(uint32_t code_point) noexcept {
+  // Nearly all letters are between these.
+  const bool is_letter = (code_point > 0x34F && code_point < 0x61C) ||
+                         (code_point > 0x61C && code_point < 0x180B) ||
+                         (code_point > 0x20FF && code_point < 0xFE00);
+  return !is_letter && is_in(kIgnoredRanges, code_point);
+}
 
 CharacterClass class_of(uint32_t code_point) noexcept {
   if (is_ignored(code_point)) return CharacterClass::kIgnored;
@@ -99,12 +105,17 @@ Character wide_character_at(std::string_view text, size_t offset) noexcept {
   return {*code_point, static_cast<uint32_t>(before - rest.size()), class_of(*code_point)};
 }
 
-size_t behind_ignored(std::string_view text, size_t offset) noexcept {
+Character skip_ignored(std::string_view text, size_t* offset) noexcept {
   for (;;) {
-    const Character character = character_at(text, offset);
-    if (character.character_class != CharacterClass::kIgnored) return offset;
-    offset += character.size_bytes;
+    const Character character = character_at(text, *offset);
+    if (character.character_class != CharacterClass::kIgnored) return character;
+    *offset += character.size_bytes;
   }
+}
+
+size_t behind_ignored(std::string_view text, size_t offset) noexcept {
+  skip_ignored(text, &offset);
+  return offset;
 }
 
 bool drops_accents(uint32_t code_point) noexcept {

@@ -54,7 +54,8 @@ inline constexpr auto kAsciiClasses = [] {
   return wide_character_at(text, offset);
 }
 
-// The place of the next character that is not ignored.
+// The first character from `*offset` on that is not ignored, and its place.
+Character skip_ignored(std::string_view text, size_t* offset) noexcept;
 [[nodiscard]] size_t behind_ignored(std::string_view text, size_t offset) noexcept;
 
 // Whether accents are dropped from the letter: Latin and Greek. Other scripts keep their marks,

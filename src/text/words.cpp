@@ -160,8 +160,8 @@ size_t Words::end_of_word(size_t at) const {
            kAsciiClasses[static_cast<uint8_t>(source_[at])] == CharacterClass::kWord) {
       ++at;
     }
-    const size_t next = behind_ignored(source_, at);
-    const Character character = character_at(source_, next);
+    size_t next = at;
+    const Character character = skip_ignored(source_, &next);
     if (!is_word_part(character)) return at;
     at = next + character.size_bytes;
   }
@@ -183,13 +183,13 @@ void Words::add_piece(size_t begin, size_t end, char separator) {
 // Pieces behind connectors; apostrophes too, but not behind a thousands separator.
 size_t Words::add_joined_pieces(size_t at) {
   for (;;) {
-    const size_t joint_at = behind_ignored(source_, at);
-    const Character joint = character_at(source_, joint_at);
+    size_t joint_at = at;
+    const Character joint = skip_ignored(source_, &joint_at);
     const bool joins = joint.character_class == CharacterClass::kConnector ||
                        joint.character_class == CharacterClass::kApostrophe;
     if (joint.size_bytes == 0 || !joins) return at;
-    const size_t begin = behind_ignored(source_, joint_at + joint.size_bytes);
-    if (character_at(source_, begin).character_class != CharacterClass::kWord) return at;
+    size_t begin = joint_at + joint.size_bytes;
+    if (skip_ignored(source_, &begin).character_class != CharacterClass::kWord) return at;
     at = end_of_word(begin);
     add_piece(begin, at, separator_of(joint));
   }
@@ -198,10 +198,10 @@ size_t Words::add_joined_pieces(size_t at) {
 // C++ and C#: what ends a word although it joins nothing.
 size_t Words::add_tail(size_t at) {
   const auto starts_word = [&](size_t place) {
-    const auto next = character_at(source_, behind_ignored(source_, place)).character_class;
+    const auto next = skip_ignored(source_, &place).character_class;
     return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
   };
-  at = behind_ignored(source_, at);
+  skip_ignored(source_, &at);
   const std::string_view rest = source_.substr(at);
   if (rest.starts_with("++") && !rest.starts_with("+++") && !starts_word(at + 2)) {
     tail_ = "++";
@@ -216,8 +216,9 @@ size_t Words::add_thousands(size_t at) {
   while (is_digits(piece_text(pieces_.back()))) {
     const std::string_view group = source_.substr(behind_ignored(source_, at)).substr(0, 4);
     if (group.size() < 4 || group.front() != ',' || !is_digits(group.substr(1))) break;
-    const size_t end = static_cast<size_t>(group.end() - source_.begin());
-    const Character after = character_at(source_, behind_ignored(source_, end));
+    const auto end = static_cast<size_t>(group.end() - source_.begin());
+    size_t behind = end;
+    const Character after = skip_ignored(source_, &behind);
     if (is_word_part(after) || after.character_class == CharacterClass::kUnspaced) break;
     folded_.append(group.substr(1));
     at = end;
