@@ -413,6 +413,29 @@ TEST(CompactionAndDamage, APurgeThatLeavesATypeOfWhatWentInTheMetadataFails) {
   EXPECT_EQ(disk.bytes("metadata.json").find("canary"), std::string::npos);
 }
 
+TEST(CompactionAndDamage, APurgeThatLeavesTheVectorOfWhatWentFails) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  const auto session = disk.open();
+  for (const std::string id : {"a", "b"}) {
+    ASSERT_TRUE(session->add(entry_text(id)).ok());
+    ASSERT_TRUE(session->put_vector(id, std::vector<float>{1, 2}).ok());
+  }
+  ASSERT_TRUE(session->remove("a", "").ok());
+  const std::string before = disk.bytes("vectors.bin");
+  disk.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_of_vectors =
+        operation.kind == io::OperationKind::kRename && operation.name.starts_with("vectors.bin");
+    return is_of_vectors ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_EQ(session->compact(purge()).code(), Code::kIo);
+  ASSERT_EQ(disk.bytes("vectors.bin"), before) << "or it is no test";
+  disk.disk.set_fault_hook(nullptr);
+  EXPECT_TRUE(session->compact(purge()).ok());
+  EXPECT_LT(disk.bytes("vectors.bin").size(), before.size());
+}
+
 // A process that prepared an index before another one purged must not put it down after.
 // The compactor's index still knows a form of a word that only the forgotten had.
 TEST(CompactionOfTwo, TheCompactorsIndexIsNotSavedBehindAPurgeOfAnother) {
