@@ -261,7 +261,6 @@ TEST_F(BackupTest, RemovesSessionsThatWereDeletedUnlessToldNotTo) {
   EXPECT_FALSE(disk_.exists("copy/sessions/one"));
 }
 
-// A store at a wrong path, or on a disk that is not mounted, is opened as an empty one.
 // Not the ones that it had in an earlier life, either.
 TEST_F(BackupTest, ItsListDoesNotKeepWhoseTheRemovedSessionsWere) {
   const auto store = open("store");
@@ -274,21 +273,24 @@ TEST_F(BackupTest, ItsListDoesNotKeepWhoseTheRemovedSessionsWere) {
   create_of("kept", "ann");
   create_of("gone", "bob");
   create_of("again", "cid");
+  const auto expect_list = [&](const Texts& there, const Texts& removed) {
+    const std::string list = file("copy/indices/sessions.jsonl");
+    for (const auto& word : there) EXPECT_NE(list.find(word), std::string::npos) << word;
+    for (const auto& word : removed) EXPECT_EQ(list.find(word), std::string::npos) << word;
+  };
   backed_up(*store);
+  expect_list({"kept", "ann", "gone", "bob", "again", "cid"}, {});
   ASSERT_TRUE(store->delete_session("gone").ok());
+  backed_up(*store);
+  expect_list({"kept", "ann", "again", "cid"}, {"gone", "bob"});
   ASSERT_TRUE(store->delete_session("again").ok());
   clock_.advance_ms(1);
   create_of("again", "dan");
   backed_up(*store);
-  const std::string list = file("copy/indices/sessions.jsonl");
-  for (const char* removed : {"gone", "bob", "cid"}) {
-    EXPECT_EQ(list.find(removed), std::string::npos) << removed;
-  }
-  for (const char* there : {"kept", "ann", "again", "dan"}) {
-    EXPECT_NE(list.find(there), std::string::npos) << there;
-  }
+  expect_list({"kept", "ann", "again", "dan"}, {"gone", "bob", "cid"});
 }
 
+// A store at a wrong path, or on a disk that is not mounted, is opened as an empty one.
 TEST_F(BackupTest, OfAStoreThatNeverHadItsSessionsIsRefusedUntilItIsWanted) {
   {
     const auto store = open("store");
