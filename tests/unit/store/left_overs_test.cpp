@@ -111,6 +111,17 @@ TEST_F(LeftOvers, OfWhichOneCannotBeRemovedMakeAPurgeFailAndTheOthersGo) {
   EXPECT_FALSE(disk_.exists(later));
 }
 
+// A copy of a store, on a medium that cannot be written, has no tmp/ where nobody copied it.
+TEST_F(LeftOvers, AreNotLookedForWhereNothingCanBeWritten) {
+  create(*open("copy"), "notes");
+  ASSERT_TRUE((*disk_.open_root("copy", false))->remove_directory("tmp").ok());
+  disk_.set_read_only(true);
+  const auto copy = open("copy");
+  EXPECT_EQ(copy->sweep().code(), Code::kOk);
+  EXPECT_EQ(copy->delete_session("notes").code(), Code::kReadOnly);
+  EXPECT_TRUE(copy->open_session("notes").ok());
+}
+
 // Its maker may be about to lock it, and has written nothing yet.
 TEST_F(LeftOvers, WithoutContentsStayUntilTheStoreIsOpened) {
   maker_->kill();
