@@ -100,6 +100,13 @@ TEST_F(Transfer, TheStoresOwnFilesAreNotReplaced) {
   EXPECT_EQ(read_file(root + "/sessions/s/memory.jsonl"), log);
   EXPECT_TRUE(session.export_file(path("store/notes.md"), overwrite).ok());  // beside them
   EXPECT_TRUE(session.export_file(path("store/notes.md"), overwrite).ok());
+  EXPECT_TRUE(session.export_file(path("store/../notes.md"), overwrite).ok());
+  EXPECT_TRUE(session.export_file(path("store/sessions/../../again.md"), overwrite).ok());
+}
+
+TEST_F(Transfer, NoDirectoryIsMadeForAnExport) {
+  EXPECT_EQ(session_.export_file(path("nowhere/notes.md")).outcome.status, VARVE_NOT_FOUND);
+  EXPECT_FALSE(fs::exists(path("nowhere")));
 }
 
 TEST_F(Transfer, OnlyRegularFilesAreRead) {
