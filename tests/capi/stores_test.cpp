@@ -152,6 +152,16 @@ TEST(Kv, DeleteTellsWhetherItWasThere) {
   EXPECT_EQ(kv_get(session, "a").outcome.status, VARVE_NOT_FOUND);
 }
 
+TEST(Kv, WhatIsNoKeyIsRefusedByEveryCall) {
+  const Store store;
+  const Session session(store);
+  for (const std::string& key : {std::string(), std::string(1025, 'k')}) {
+    EXPECT_EQ(kv_set(session, key, "1").status, VARVE_INVALID_ARGUMENT) << key.size();
+    EXPECT_EQ(kv_get(session, key).outcome.status, VARVE_INVALID_ARGUMENT) << key.size();
+    EXPECT_EQ(kv_delete(session, key).status, VARVE_INVALID_ARGUMENT) << key.size();
+  }
+}
+
 TEST(Kv, ListIsTheFilesEntries) {
   const Store store;
   const Session session(store);
