@@ -107,6 +107,13 @@ TEST(ElementReader, AnEntryWithAnArrayOfThatNameIsAnEntry) {
   EXPECT_EQ(take_all(line + "\n" + line), (Expected{{1, line}, {2, line}}));
 }
 
+TEST(ElementReader, AMemberOfThatNameWithoutAnArrayIsNoneOfElements) {
+  for (const std::string value : {"1", "\"x\"", "{\"a\":[1]}", "null"}) {
+    const std::string line = R"({"entries":)" + value + R"(,"type":"finding"})";
+    EXPECT_EQ(take_all(line + "\n" + line), (Expected{{1, line}, {2, line}}));
+  }
+}
+
 TEST(ElementReader, TakesLinesWhereLinesWereAskedFor) {
   EXPECT_EQ(take_all("[{\"a\":1}]\n", ImportFormat::kJsonl), (Expected{{1, "[{\"a\":1}]"}}));
 }

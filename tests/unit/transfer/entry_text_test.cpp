@@ -39,5 +39,16 @@ TEST(EntryText, MarkdownHasTheImportanceAsTheEntryHasIt) {
   }
 }
 
+TEST(EntryText, MarkdownNamesTagsWhereThereAreSome) {
+  for (const auto& [tags, expected] :
+       {std::pair{R"(["a","b"])", "_importance 0.5, tags `a` `b`_\n"},
+        std::pair{"[]", "_importance 0.5_\n"}}) {
+    EntryText text(ExportFormat::kMarkdown);
+    std::string out;
+    ASSERT_TRUE(text.entry(std::string(R"({"id":"a","tags":)") + tags + "}", out).ok());
+    EXPECT_NE(out.find(expected), std::string::npos) << out;
+  }
+}
+
 }  // namespace
 }  // namespace varve::transfer
