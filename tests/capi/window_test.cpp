@@ -158,7 +158,9 @@ TEST(Window, EveryEntryHasAnRfc3339Timestamp) {
   const Window window;
   fill(window, 5);
   const std::regex form(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
-  for (const auto& message : window.messages()) {
+  const auto messages = window.messages();
+  EXPECT_EQ(messages.size(), 5U);
+  for (const auto& message : messages) {
     EXPECT_TRUE(std::regex_match(std::string(message.at("timestamp").as_string()), form));
   }
 }

@@ -107,7 +107,9 @@ TEST_F(Matches, AreNoneWithoutWordsOrVector) {
 
 // The first of an order by match is worth nothing here: all vectors point away.
 TEST_F(Matches, OfVectorsThatPointAwayAreWithinTheirRange) {
-  for (const auto& [id, match] : of(R"({"vector":[0,1],"sort_by":"match"})")) {
+  const auto matches = of(R"({"vector":[0,1],"sort_by":"match"})");
+  EXPECT_EQ(matches.size(), 2U);
+  for (const auto& [id, match] : matches) {
     EXPECT_GE(match, 0) << id;
     EXPECT_LE(match, 1) << id;
   }
