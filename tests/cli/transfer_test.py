@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import signal
 import stat
 import subprocess
@@ -86,19 +87,35 @@ class Import(CliTest):
 
     def test_a_new_session_that_somebody_else_uses_is_not_taken_back(self):
         self.run_cli("create", "other")
+        path = self.write("wrong.txt", "no json\n")
         for words in (["kv", "set", "notes", "drink", "tea"],
                       ["transcript", "append", "notes", "user", "tea"]):
             with self.subTest(words[0]):
-                process = subprocess.Popen([program(), "import", "notes", "-"],
-                                           stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                                           env=self.environment(), cwd=self.directory)
+                # It waits where it tells that the session is made: nobody takes its log lines.
+                read_end, write_end = self.full_pipe()
+                process = subprocess.Popen([program(), "import", "notes", path, "--verbose"],
+                                           stderr=write_end, env=self.environment(),
+                                           cwd=self.directory)
+                os.close(write_end)
                 while not self.session_file("notes", "metadata.json").exists():
                     self.assertIsNone(process.poll())
                 self.run_cli(*words)
-                process.communicate(b"no json\n", timeout=TIMEOUT_S)
-                self.assertEqual(process.returncode, 1)
+                with open(read_end, "rb") as log:
+                    log.read()
+                self.assertEqual(process.wait(TIMEOUT_S), 1)
                 self.assertEqual(self.run_cli("ls", "-q").stdout, "notes\nother\n")
                 self.run_cli("drop", "notes", "--yes")
+
+    @staticmethod
+    def full_pipe():
+        read_end, write_end = os.pipe()
+        os.set_blocking(write_end, False)
+        try:
+            while True:
+                os.write(write_end, bytes(select.PIPE_BUF))
+        except BlockingIOError:
+            os.set_blocking(write_end, True)
+        return read_end, write_end
 
     def test_takes_several_files_a_last_line_without_newline_and_crlf(self):
         first = self.write("a.jsonl", entry_line(1).rstrip("\n"))
