@@ -272,10 +272,27 @@ std::string summary(const ImportReport& report, const std::string& where, bool d
   return text + ".";
 }
 
+// Whether all that the files contain would be refused. Tried in memory, where there is no store
+// yet.
+bool is_all_refused(Context& context, ImportJob& job, const ImportOptions& options) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (store.ok() || store.failure().status != VARVE_NOT_FOUND) return false;
+  Result<Store> memory = context.open_trial_store();
+  if (!memory.ok()) return false;
+  ImportOptions trial = options;
+  trial.dry_run = true;
+  Progress silent(context.err(), context.err_terminal(), "never", "", Progress::Unit::kBytes, 0);
+  ImportReport report;
+  if (run_job(context, *memory, job, trial, silent, report)) return false;
+  return report.added == 0 && report.refused_total > 0;
+}
+
 Result<Store> store_for(Context& context, const ImportOptions& options,
-                        const std::vector<ImportJob>& jobs) {
+                        std::vector<ImportJob>& jobs) {
   const bool may_create = !options.no_create && !options.dry_run;
   if (may_create && options.directory.empty()) {
+    // What is refused is told the same way, and no store is left behind.
+    if (is_all_refused(context, jobs.front(), options)) return context.open_trial_store();
     const std::string& id = jobs.front().session;
     Result<Store> store = context.open_store_for(creation_of(id));
     if (!store.ok()) return context.creation_failure(std::move(store.failure()), id);

@@ -271,6 +271,22 @@ class Mistakes(CliTest):
         process.stdin.close()
         self.assertFalse(self.root.exists())
 
+    def test_an_import_of_which_all_is_refused_makes_no_store(self):
+        path = self.write("wrong.txt", "not an entry\n")
+        for words in ([path], ["-"], [path, path], ["--format", "chat", path]):
+            with self.subTest(words):
+                done = self.run_cli("import", "notes", *words, stdin="[7]\n", exit_code=1)
+                self.assertIn("Added 0 entries to notes, refused ", done.stderr)
+                report = self.run_json("import", "notes", *words, stdin="[7]\n", exit_code=1)
+                self.assertEqual((report["added"], report["refused_total"]), (0, len(
+                    [word for word in words if word in (path, "-")])))
+                self.assertFalse(self.root.exists())
+        self.assertIn("must be 1 to 128 letters",
+                      self.run_cli("import", "a b", path, exit_code=1).stderr)
+        self.write("mixed.jsonl", "not an entry\n" + entry_line(1))
+        self.run_cli("import", "notes", "mixed.jsonl", exit_code=1)
+        self.run_cli("get", "notes", "e1")
+
     def test_a_session_that_the_backup_lacks_makes_no_store(self):
         copy = str(self.directory / "copy")
         self.run_cli("--root", copy, "create", "notes")
