@@ -84,7 +84,7 @@ std::string message_text(const json::object& message) {
 
 // A tool's input or output: under one of the usual names, else everything not shown otherwise.
 std::string tool_detail(const json::object& object) {
-  if (const std::string input = text_at(object, {"arguments", "args", "input"}); !input.empty()) {
+  if (std::string input = text_at(object, {"arguments", "args", "input"}); !input.empty()) {
     return input;
   }
   std::string detail = text_at(object, {"result", "output"});
