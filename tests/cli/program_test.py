@@ -235,6 +235,11 @@ class Mistakes(CliTest):
                 if "member" not in first:
                     self.assertNotIn("at byte", first)
 
+    def test_the_details_tell_no_place_that_nobody_has_seen_either(self):
+        self.run_cli("create", "notes")
+        error = self.error_of("export", "notes", "--query", '{"limit":2}', exit_code=1)
+        self.assertEqual(error["details"], {"member": "limit"})
+
     def test_an_id_that_cannot_be_one_is_named(self):
         for words in (["create", ".x"], ["add", ".x", "y", "--create"], ["log", ".x"]):
             with self.subTest(words):
