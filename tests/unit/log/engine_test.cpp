@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -568,6 +569,29 @@ TEST_F(CatalogLog, WhatItAnsweredSurvivesALossOfPower) {
   ASSERT_TRUE(engine->drop_catalog().ok()) << "there is none";
   EXPECT_EQ(engine->open_catalog().code(), Code::kNotFound);
   ASSERT_TRUE(add(**engine->create_catalog("{}")).ok()) << "a new one";
+}
+
+// A loss of power may bring its name back as long as the drop is not durable.
+TEST_F(CatalogLog, IsWholeUntilItIsGoneForGood) {
+  const auto are_lines_there = [this] {
+    const auto paths = disk_.list_all();
+    return std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+      return path.ends_with("/memory.jsonl") && path.find("/tmp/") != std::string::npos;
+    });
+  };
+  auto engine = open(disk_);
+  ASSERT_TRUE(add(**engine->create_catalog("{}")).ok());
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kSyncDirectory}).on_file("indices"));
+  EXPECT_EQ(engine->drop_catalog().code(), Code::kIo);
+  engine.reset();
+  disk_.release_locks();
+  engine = open(disk_);
+  EXPECT_TRUE(are_lines_there()) << "swept before its drop was durable";
+  disk_.set_fault_hook({});
+  engine = open(disk_);
+  EXPECT_FALSE(are_lines_there());
+  EXPECT_FALSE(disk_.crash()->exists("store/indices/catalog/"));
 }
 
 TEST_F(CatalogLog, IsNotDroppedUnderAWriter) {
