@@ -2,33 +2,29 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "io/simulated.h"
-#include "log/directory_storage.h"
 #include "log/lock_state.h"
-#include "support/environment.h"
+#include "storage_disk.h"
 
 namespace varve::log {
 namespace {
 
-TEST(MovedTranscript, IsSuspectUntilItIsInItsNewFile) {
-  test::ManualClock clock;
-  test::SeededRandom random;
-  io::SimulatedFileSystem disk;
-  disk.write_file("s/metadata.json", "{}");
-  const auto storage =
-      *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
-  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "write", nullptr).ok());
+class MovedTranscript : public StorageDisk {};
+class Transcript : public StorageDisk {};
+
+TEST_F(MovedTranscript, IsSuspectUntilItIsInItsNewFile) {
+  const auto storage = open();
+  ASSERT_TRUE(lock(*storage).ok());
   ASSERT_TRUE(storage->append_to_transcript(0, "one", false).ok());
   const auto is_suspect = [&] {
-    const auto told = decode_lock_state(disk.read_file("s/lock").value_or(""));
+    const auto told = decode_lock_state(disk_.read_file("s/lock").value_or(""));
     return told.has_value() && told->suspect;
   };
   bool was_suspect = false;
-  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     if (operation.kind == io::OperationKind::kRename) was_suspect = is_suspect();
     if (operation.name != kTranscriptFile) return std::nullopt;
     if (operation.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, 2};
@@ -36,23 +32,18 @@ TEST(MovedTranscript, IsSuspectUntilItIsInItsNewFile) {
     return std::nullopt;
   });
   EXPECT_EQ(storage->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
-  disk.set_fault_hook(nullptr);
+  disk_.set_fault_hook(nullptr);
   EXPECT_TRUE(was_suspect);
   EXPECT_FALSE(is_suspect()) << "the next writer would copy it for nothing";
-  EXPECT_EQ(disk.crash()->read_file("s/transcript.md"), "one");
+  EXPECT_EQ(disk_.crash()->read_file("s/transcript.md"), "one");
 }
 
 // Nothing has happened then that a copy would have to mend, for which there is no room either.
-TEST(Transcript, IsRefusedByAFullDiskThatDoesNotTakeTheLockFileAndGoesOnLater) {
-  test::ManualClock clock;
-  test::SeededRandom random;
-  io::SimulatedFileSystem disk;
-  disk.write_file("s/metadata.json", "{}");
-  const auto storage =
-      *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
-  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "write", nullptr).ok());
+TEST_F(Transcript, IsRefusedByAFullDiskThatDoesNotTakeTheLockFileAndGoesOnLater) {
+  const auto storage = open();
+  ASSERT_TRUE(lock(*storage).ok());
   ASSERT_TRUE(storage->append_to_transcript(0, "one", false).ok());
-  disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool writes = operation.kind == io::OperationKind::kAppend ||
                         operation.kind == io::OperationKind::kWriteAt;
     if (writes && operation.name != kTranscriptFile) return io::Fault{ENOSPC};
@@ -60,10 +51,10 @@ TEST(Transcript, IsRefusedByAFullDiskThatDoesNotTakeTheLockFileAndGoesOnLater) {
   });
   EXPECT_EQ(storage->append_to_transcript(3, " two", true).code(), Code::kNoSpace);
   EXPECT_EQ(storage->sync(0).code(), Code::kNoSpace);
-  EXPECT_EQ(disk.read_file("s/transcript.md"), "one");
-  disk.set_fault_hook(nullptr);
+  EXPECT_EQ(disk_.read_file("s/transcript.md"), "one");
+  disk_.set_fault_hook(nullptr);
   EXPECT_TRUE(storage->append_to_transcript(3, " two", true).ok());
-  EXPECT_EQ(disk.crash()->read_file("s/transcript.md"), "one two");
+  EXPECT_EQ(disk_.crash()->read_file("s/transcript.md"), "one two");
 }
 
 }  // namespace
