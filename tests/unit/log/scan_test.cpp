@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "log/line_reader.h"
 #include "log_text.h"
 #include "long_line.h"
@@ -28,6 +29,7 @@ Seen scan(std::string_view text, uint64_t settled_seq = 0, uint64_t from = 0) {
   auto report =
       scan_entries(log.storage(), 1, from, text.size(), settled_seq, [&](const ScannedEntry& line) {
         EXPECT_EQ(line.bytes, text.substr(line.offset, line.length));
+        EXPECT_EQ(line.hash, hash64(line.bytes));
         seen.ids += line.facts->id + " ";
         return Status();
       });
