@@ -311,7 +311,6 @@ class Core {
   void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
   Status load_metadata();
-  [[nodiscard]] int64_t last_accessed_ms(const json::Tree& metadata) const;
   Result<log::Tail> load_metadata_of_tail();
   Result<Metadata> read_metadata();
   // Index lock held exclusively:

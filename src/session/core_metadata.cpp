@@ -87,12 +87,16 @@ Status Core::check_metadata() {
 }
 
 Status Core::check_not_expired() {
-  if (!is_over(metadata.expiry_ms())) return {};
+  const auto is_over_now = [this] {
+    const int64_t end_ms = metadata.expiry_ms();
+    return end_ms != kNeverDue && is_ttl_over(end_ms, context.clock->now_ms());
+  };
+  if (!is_over_now()) return {};
   const Status refreshed = refresh_metadata();
   // No session ends because of a damaged metadata.json.
   if (refreshed.code() == Code::kCorruption) return {};
   VARVE_TRY(refreshed);
-  return is_over(metadata.expiry_ms()) ? expired_status(id) : Status();
+  return is_over_now() ? expired_status(id) : Status();
 }
 
 std::shared_ptr<const decay::Rules> Core::decay_rules() const {
@@ -128,15 +132,6 @@ json::Tree Core::described_metadata() {
   return tree;
 }
 
-// With a sliding ttl the time of the last write: what only tidies up must keep no session alive.
-int64_t Core::last_accessed_ms(const json::Tree& tree) const {
-  const int64_t now_ms = context.clock->now_ms();
-  if (session::renewal_due_ms(tree) == kNeverDue) return now_ms;
-  const int64_t saved_ms = parse_rfc3339(tree.get_string("last_accessed")).value_or(now_ms);
-  // A clock that was wrong may have told a time to come.
-  return saved_ms <= now_ms ? std::max(saved_ms, last_write_ms_.load()) : now_ms;
-}
-
 Status Core::save_metadata(log::DocumentDurability kept,
                            const std::function<Status(Metadata&)>& change) {
   // Another process may have changed the file since we read it: the file counts.
@@ -162,7 +157,8 @@ Status Core::save_metadata(log::DocumentDurability kept,
   }
   VARVE_TRY(change(fresh));
   count_into(fresh.tree());
-  const int64_t accessed_ms = last_accessed_ms(fresh.tree());
+  const int64_t accessed_ms =
+      last_accessed_ms(fresh.tree(), last_write_ms_.load(), context.clock->now_ms());
   fresh.tree().set("last_accessed", json::Tree::string(format_rfc3339(accessed_ms)));
   // Nothing may fail after the file is written.
   CurrentMetadata::Facts facts = metadata.facts_of(fresh);

@@ -18,7 +18,7 @@ CurrentMetadata::Facts CurrentMetadata::facts_of(const Metadata& fresh) const {
   facts.decay_rules =
       std::make_shared<const decay::Rules>(own_rules ? *std::move(own_rules) : settings_.decay);
   facts.compacted_through_seq = fresh.compacted_through_seq();
-  facts.renewal_due_ms = session::renewal_due_ms(tree);
+  facts.renewal = session::renewal(tree);
   facts.expiry_ms = session::expiry_ms(tree).value_or(kNeverDue);
   facts.may_have_stray_vectors = tree.get_bool(kStrayVectors);
   return facts;
@@ -26,7 +26,8 @@ CurrentMetadata::Facts CurrentMetadata::facts_of(const Metadata& fresh) const {
 
 void CurrentMetadata::set(Metadata fresh, Facts facts) noexcept {
   expiry_ms_.store(facts.expiry_ms);
-  renewal_due_ms_.store(facts.renewal_due_ms);
+  renews_below_ms_.store(facts.renewal.below_ms);
+  renews_from_ms_.store(facts.renewal.from_ms);
   may_have_stray_vectors_.store(facts.may_have_stray_vectors);
   facts_ = std::move(facts);
   value_ = std::move(fresh);

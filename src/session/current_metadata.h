@@ -21,7 +21,7 @@ class CurrentMetadata {
   struct Facts {
     std::shared_ptr<const decay::Rules> decay_rules;
     uint64_t compacted_through_seq = 0;
-    int64_t renewal_due_ms = kNeverDue;
+    Renewal renewal;
     int64_t expiry_ms = kNeverDue;
     bool may_have_stray_vectors = false;
   };
@@ -51,7 +51,7 @@ class CurrentMetadata {
   [[nodiscard]] int64_t expiry_ms() const noexcept {
     return expiry_ms_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] int64_t renewal_due_ms() const noexcept { return renewal_due_ms_.load(); }
+  [[nodiscard]] Renewal renewal() const noexcept { return {renews_below_ms_, renews_from_ms_}; }
   // Whether entries may be added only after drop_stray_vectors() (vector_check.h).
   [[nodiscard]] bool may_have_stray_vectors() const noexcept {
     return may_have_stray_vectors_.load();
@@ -62,7 +62,8 @@ class CurrentMetadata {
   Metadata value_;
   Facts facts_;
   std::atomic<int64_t> expiry_ms_{kNeverDue};
-  std::atomic<int64_t> renewal_due_ms_{kNeverDue};
+  std::atomic<int64_t> renews_below_ms_{Renewal().below_ms};
+  std::atomic<int64_t> renews_from_ms_{kNeverDue};
   std::atomic<bool> may_have_stray_vectors_{false};
 };
 

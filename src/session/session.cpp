@@ -368,6 +368,17 @@ Result<bool> Session::has_expired() {
   return session::has_expired(*core.storage, core.id, core.context.clock->now_ms());
 }
 
+Status Session::settle_last_access() {
+  Core& core = parts_->core;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    if (!is_access_doubtful(core.metadata.tree(), core.context.clock->now_ms())) return {};
+  }
+  return parts_->writer.run("sweep", [&] {
+    return core.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); });
+  });
+}
+
 uint64_t Session::expired_entry_count() {
   Core& core = parts_->core;
   const int64_t now_ms = core.context.clock->now_ms();

@@ -143,6 +143,8 @@ class Session {
 
   // Whether its ttl is over (expiry.h).
   Result<bool> has_expired();
+  // If a wrong clock told when it was last written to, a sliding ttl counts from now on.
+  Status settle_last_access();
   // How many entries have expired and are still in the log.
   uint64_t expired_entry_count();
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.

@@ -449,11 +449,11 @@ Status Writer::make_room(uint64_t new_bytes) {
 // Best effort: what was written is answered as written.
 void Writer::renew_expiry() noexcept {
   try {
-    const int64_t due_ms = core_.metadata.renewal_due_ms();
-    if (due_ms == kNeverDue) return;
+    const Renewal due = core_.metadata.renewal();
+    if (due.from_ms == kNeverDue) return;
     const int64_t now_ms = core_.context.clock->now_ms();
     core_.note_write(now_ms);
-    if (now_ms < due_ms) return;
+    if (now_ms >= due.below_ms && now_ms < due.from_ms) return;
     (void)core_.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); })
         .ok();
   } catch (const std::bad_alloc&) {

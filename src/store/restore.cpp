@@ -253,7 +253,7 @@ class Restore {
   [[nodiscard]] bool has_expired(const std::string& id, const SessionSource& source) const {
     const auto metadata = session::Metadata::parse(source.metadata(), id);
     const auto end_ms = metadata.ok() ? session::expiry_ms(metadata->tree()) : std::nullopt;
-    return end_ms && *end_ms <= context_.clock.now_ms();
+    return end_ms && session::is_ttl_over(*end_ms, context_.clock.now_ms());
   }
 
   Status install(const std::string& id, SessionSource& source, const SourceScan& scan) {

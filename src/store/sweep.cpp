@@ -76,6 +76,7 @@ class Sweep {
       freed_bytes_ += size_bytes;
       return {};
     }
+    VARVE_TRY(session->settle_last_access());
     if (session->expired_entry_count() == 0) return {};
     VARVE_TRY_ASSIGN(const json::Tree report, session->compact({}));
     compacted_ += 1;

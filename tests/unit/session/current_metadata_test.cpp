@@ -28,7 +28,7 @@ TEST(CurrentMetadata, WhatTheSessionDoesNotSayIsTheStores) {
   EXPECT_EQ(current.compaction_policy().threshold, 0.5);
   EXPECT_TRUE(current.compaction_policy().automatic);
   EXPECT_EQ(current.expiry_ms(), kNeverDue);
-  EXPECT_EQ(current.renewal_due_ms(), kNeverDue);
+  EXPECT_EQ(current.renewal().from_ms, kNeverDue);
   EXPECT_FALSE(current.may_have_stray_vectors());
 }
 
@@ -41,6 +41,8 @@ TEST(CurrentMetadata, WhatTheSessionSaysComesFirst) {
   EXPECT_FALSE(current.compaction_policy().automatic);
   EXPECT_EQ(current.compaction_policy().threshold, 0.7);
   EXPECT_EQ(current.expiry_ms(), kCreatedMs + 2 * kHourMs);
+  EXPECT_EQ(current.renewal().from_ms, kCreatedMs + kHourMs / 4);
+  EXPECT_EQ(current.renewal().below_ms, kCreatedMs - 24 * kHourMs);
 }
 
 TEST(CurrentMetadata, WhatRecoveryReliesOnIsKnownAsSoonAsItIsSet) {

@@ -214,6 +214,77 @@ TEST_P(SweepTest, AClockThatWasAYearAheadDoesNotTakeWhatItDidNotSweep) {
   EXPECT_EQ(opened("s1"), Code::kOk);
 }
 
+// What was written while a machine's clock was not set, or fell back to the day of its image.
+TEST_P(SweepTest, ASessionWrittenToByAClockBeforeItsCreationIsNotTaken) {
+  const int64_t right_ms = clock_.now_ms();
+  auto session = create(R"({"session_id":"s1","ttl_hours":24})");
+  for (const int64_t wrong_ms : {int64_t{60'000}, right_ms - 900 * 24 * kHourMs}) {
+    clock_.set_now_ms(wrong_ms);
+    const auto added = session->add(R"({"type":"message","content":"hello"})");
+    ASSERT_TRUE(added.ok());
+    const json::Tree sessions = *store_->sessions("");
+    EXPECT_EQ(sessions.get("sessions")->items()[0].get_string("last_accessed"),
+              format_rfc3339(wrong_ms))
+        << "before the session ends: the machine may lose its power first";
+    session.reset();
+    clock_.set_now_ms(right_ms + 72 * kHourMs);
+    EXPECT_EQ(listed(), 1u);
+    ASSERT_EQ(opened("s1"), Code::kOk);
+    session = *store_->open_session("s1");
+    EXPECT_TRUE(session->get(*added).ok());
+    EXPECT_EQ(sweep().get_int64("sessions_removed"), 0);
+    clock_.advance_ms(24 * kHourMs - 1);
+    EXPECT_EQ(opened("s1"), Code::kOk) << "a sweep counts its ttl anew";
+  }
+  clock_.advance_ms(1);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 1);
+}
+
+TEST_P(SweepTest, ASessionMadeBeforeTheClockWasSetIsNotTaken) {
+  const int64_t right_ms = clock_.now_ms();
+  clock_.set_now_ms(60'000);
+  ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":1})")->add(kSweptEntry).ok());
+  ASSERT_TRUE(create(R"({"session_id":"s2","ttl_hours":1,"ttl_policy":"fixed"})").get());
+  clock_.set_now_ms(right_ms);
+  EXPECT_EQ(listed(), 2u);
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 0);
+  ASSERT_EQ(opened("s1"), Code::kOk);
+  EXPECT_TRUE((*store_->open_session("s1"))->get("a").ok());
+  clock_.advance_ms(kHourMs);
+  EXPECT_EQ(opened("s1"), Code::kNotFound) << "it was idle for an hour of the right clock";
+  EXPECT_EQ(opened("s2"), Code::kOk) << "nobody knows when it was made";
+}
+
+TEST_P(SweepTest, AClockThatIsSetBackForAWhileDoesNotMakeASessionOlder) {
+  const auto session = create(R"({"session_id":"s1","ttl_hours":0.5})");
+  for (int i = 0; i < 10; ++i) {
+    clock_.advance_ms(kHourMs / 4);
+    ASSERT_TRUE(session->add(R"({"type":"message","content":1})").ok());
+  }
+  const int64_t right_ms = clock_.now_ms();
+  clock_.set_now_ms(right_ms - kHourMs);
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  ASSERT_TRUE(session->sync().ok());
+  clock_.set_now_ms(right_ms + kHourMs / 2 - 1);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+}
+
+// It may be years ahead: the first write by the right clock counts, and the session ends in time.
+TEST_P(SweepTest, AClockThatWasAheadDoesNotKeepASessionForYears) {
+  const auto session = create(R"({"session_id":"s1","ttl_hours":24})");
+  const int64_t right_ms = clock_.now_ms();
+  ASSERT_TRUE(session->update(R"({"ttl_hours":99999})").ok());
+  clock_.advance_ms(4 * 365 * 24 * kHourMs);
+  ASSERT_TRUE(session->update(R"({"ttl_hours":24})").ok());
+  clock_.set_now_ms(right_ms + kHourMs);
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  clock_.advance_ms(24 * kHourMs - 1);
+  EXPECT_EQ(opened("s1"), Code::kOk);
+  clock_.advance_ms(1);
+  EXPECT_EQ(opened("s1"), Code::kNotFound);
+}
+
 TEST(SweepBesideAWriter, AHandleKnowsThatAnotherProcessRenewedTheSession) {
   io::SimulatedFileSystem disk;
   const auto other_process = disk.process(2001);
