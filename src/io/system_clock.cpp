@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/sha256.h"
+#include "base/time.h"
 #include "io/posix_descriptor.h"
 
 namespace varve::io {
@@ -72,7 +73,18 @@ size_t fill_by_program_secret(std::span<uint8_t> bytes) {
 
 }  // namespace
 
-int64_t SystemClock::now_ms() { return nanoseconds(CLOCK_REALTIME) / 1'000'000; }
+// Rounds down, also before 1970: tv_nsec counts forward from tv_sec.
+int64_t milliseconds(const timespec& time) noexcept {
+  const int64_t second = std::clamp<int64_t>(time.tv_sec, kFirstMs / 1000, kLastMs / 1000);
+  return second * 1000 + int64_t{time.tv_nsec} / 1'000'000;
+}
+
+// In milliseconds at once: of nanoseconds, 64 bits hold no more than those up to the year 2262.
+int64_t SystemClock::now_ms() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return milliseconds(time);
+}
 
 int64_t SystemClock::monotonic_us() { return nanoseconds(CLOCK_MONOTONIC) / 1'000; }
 

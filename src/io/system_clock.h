@@ -1,9 +1,14 @@
 // Time and randomness from the operating system.
 #pragma once
 
+#include <ctime>
+
 #include "base/environment.h"
 
 namespace varve::io {
+
+// [ms] since the Unix epoch; a time that cannot be written is the nearest that can.
+[[nodiscard]] int64_t milliseconds(const timespec& time) noexcept;
 
 // CLOCK_REALTIME and CLOCK_MONOTONIC. Stateless; any thread.
 class SystemClock final : public Clock {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "child_process.h"
 
 namespace varve::io {
@@ -22,6 +23,15 @@ TEST(SystemClock, TellsTheWallClockInMilliseconds) {
   const int64_t after = (int64_t{::time(nullptr)} + 2) * 1000;
   EXPECT_GE(now, before);
   EXPECT_LE(now, after);
+}
+
+// A machine's clock may say anything. In nanoseconds the year 2286 would be one of the past.
+TEST(SystemClock, TellsAnyTimeThatCanBeWritten) {
+  EXPECT_EQ(milliseconds({10'000'000'000, 999'999'999}), 10'000'000'000'999);
+  EXPECT_EQ(milliseconds({-5, 999'000'000}), -4001);
+  EXPECT_EQ(milliseconds({-1, 999'999'999}), -1) << "before 1970, not at it";
+  EXPECT_EQ(milliseconds({INT64_MAX, 999'999'999}), kLastMs);
+  EXPECT_EQ(milliseconds({INT64_MIN, 0}), kFirstMs);
 }
 
 TEST(SystemClock, SleepsAtLeastAsLongAsAskedByTheMonotonicClock) {
