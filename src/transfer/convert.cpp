@@ -1,5 +1,8 @@
 #include "transfer/convert.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/hex.h"
 #include "base/sha256.h"
 
@@ -16,15 +19,29 @@ bool is_knowledge(json::Value element) {
          element.find("relationType");
 }
 
+// What an API answers names its kind in the `type` that entries have, too: such a message has
+// nothing that only an entry has. A text with an id may be either; the answers' contents are lists.
+bool is_message(json::Value element) {
+  if (!is_text(element.find("role"))) return false;
+  const auto type = element.find("type");
+  if (!type) return true;
+  const auto content = element.find("content");
+  if (!content || (element.find("id") && !content->is_array())) return false;
+  constexpr std::array<std::string_view, 12> kOfEntries = {
+      "checksum", "decay_factor", "expires_at", "importance", "references", "relations",
+      "seq",      "session_id",   "span_id",    "tags",       "trace_id",   "ttl_seconds"};
+  return is_text(type) && type->text() == "message" &&
+         std::none_of(kOfEntries.begin(), kOfEntries.end(),
+                      [&](std::string_view name) { return element.find(name).has_value(); });
+}
+
 }  // namespace
 
 ImportFormat kind_of(json::Value element, ImportFormat format) {
   if (format == ImportFormat::kMcp || format == ImportFormat::kChat) return format;
   if (format != ImportFormat::kAuto || !element.is_object()) return ImportFormat::kJsonl;
   if (is_knowledge(element)) return ImportFormat::kMcp;
-  // An entry has a type; a message has a role and no type.
-  if (is_text(element.find("role")) && !element.find("type")) return ImportFormat::kChat;
-  return ImportFormat::kJsonl;
+  return is_message(element) ? ImportFormat::kChat : ImportFormat::kJsonl;
 }
 
 std::string stable_id(std::string_view prefix, std::string_view text) {

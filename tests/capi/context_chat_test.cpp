@@ -172,6 +172,22 @@ TEST_F(ContextChat, ACallOfTheServersOwnToolAwaitsNoResult) {
 {"role":"assistant","content":"A little.\nweb_search {\"query\":\"wind\"}"}])");
 }
 
+// An agent appends what the API answered to the messages as it came.
+TEST_F(ContextChat, AnAnswerOfAnApiIsSaidByItsRole) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":"Look around."},
+      {"id":"msg_1","type":"message","role":"assistant","stop_reason":"tool_use",
+       "content":[{"type":"tool_use","id":"t","name":"look","input":{}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a swan"}]},
+      {"id":"msg_2","type":"message","role":"assistant","status":"completed",
+       "content":[{"type":"output_text","text":"A swan.","annotations":[]}]}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Look around."},
+{"role":"assistant","content":"look {}","tool_call_id":"t"},
+{"role":"tool","content":"a swan","tool_call_id":"t"},
+{"role":"assistant","content":"A swan."}])");
+}
+
 TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[

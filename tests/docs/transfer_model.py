@@ -16,6 +16,8 @@ CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}\Z")
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z")
 DEPTH_MAX, DIGITS_MAX, CALLS_MAX = 64, 1024, 256
 MILLISECONDS_FROM = 1e11
+OF_ENTRIES = {"checksum", "decay_factor", "expires_at", "importance", "references", "relations",
+              "seq", "session_id", "span_id", "tags", "trace_id", "ttl_seconds"}
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
@@ -167,7 +169,13 @@ def kind_of(members):
             return "mcp"
         if type_ == "relation" and {"from", "to", "relationType"} <= members.keys():
             return "mcp"
-    return "chat" if "role" in members and "type" not in members else "entry"
+    if "role" not in members:
+        return "entry"
+    if "type" not in members:
+        return "chat"
+    own = OF_ENTRIES & members.keys() or "id" in members and not isinstance(
+        members.get("content"), list)
+    return "chat" if type_ == "message" and "content" in members and not own else "entry"
 
 
 def entity_key(name):
