@@ -204,6 +204,7 @@ class LineReader {
       if (call.is_answered) append(call.text, &out->said);
       if (!call.is_answered) out->turns.push_back(std::move(call));
     }
+    if (is_blank(out->said)) out->said.clear();
     out->is_answered = out->is_tool && out->turns.empty();
   }
 
@@ -225,9 +226,18 @@ class LineReader {
     }
   }
 
+  // Of a message with results, the user may say something in it, too.
   void read_result(EntryText* out) {
     out->text = result_text();
-    out->turns = transfer::results_in(read_message());
+    const json::Tree message = read_message();
+    out->turns = transfer::results_in(message);
+    const json::Tree* parts = message.get("parts");
+    if (parts != nullptr) out->said = transfer::said_beside_results(*parts);
+    if (is_blank(out->said)) out->said.clear();
+    if (out->said.empty()) return;
+    out->text.clear();
+    for (const auto& result : out->turns) out->text.append(result.text).append("\n");
+    out->text.append(out->role).append(": ").append(out->said);
   }
 
   void read_call_id(std::string_view name, EntryText* out) {
@@ -258,6 +268,10 @@ class LineReader {
 };
 
 }  // namespace
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
                                   json::Document& scratch) {

@@ -21,13 +21,16 @@ struct EntryText {
   Speaker speaker = Speaker::kOther;
   bool is_tool = false;  // a call, or a result
   // Of a tool's entry from a message of a chat, which may have several calls or results: each of
-  // them, and what was said beside the calls. Both are in the text.
+  // them, and what was said beside them, unless it is blank. Both are in the text.
   std::vector<transfer::ToolTurn> turns;
   std::string said;
   bool is_answered = false;  // a call that awaits no result
   std::string call_id;
   std::string call_key;  // entry::content_key of the call id; empty when there is none
 };
+
+// Whether no interface takes it as the text of a message.
+[[nodiscard]] bool is_blank(std::string_view text);
 
 // `line` as stored, of an entry of this type. The text is the content when that is a string; its
 // `message`, `content` or `text`, and the calls of a chat's message after it; of a tool call the

@@ -59,25 +59,32 @@ std::string name_of(std::string_view label) {
   return name;
 }
 
-std::string message_of(const EntryText& entry, std::string_view text, std::string_view call_id) {
+std::string message_of(const EntryText& entry, Speaker speaker, std::string_view text,
+                       std::string_view call_id) {
   std::string message = "{";
-  switch (entry.speaker) {
+  switch (speaker) {
     case Speaker::kAssistant: append_member("role", "assistant", &message); break;
     case Speaker::kTool: append_member("role", "tool", &message); break;
     default: append_member("role", "user", &message); break;
   }
-  if (entry.speaker == Speaker::kOther) append_member("name", name_of(entry.label), &message);
+  if (speaker == Speaker::kOther) append_member("name", name_of(entry.label), &message);
   append_member("content", text, &message);
   if (!call_id.empty()) append_member("tool_call_id", call_id, &message);
   return message + "},\n";
 }
 
 std::string messages_of(const EntryText& entry) {
-  if (entry.turns.empty()) return message_of(entry, entry.text, entry.call_id);
-  std::string messages;
-  if (!entry.said.empty()) messages = message_of(entry, entry.said, {});
-  for (const auto& turn : entry.turns) messages += message_of(entry, turn.text, turn.call_id);
-  return messages;
+  if (entry.turns.empty()) return message_of(entry, entry.speaker, entry.text, entry.call_id);
+  std::string turns;
+  for (const auto& turn : entry.turns) {
+    turns += message_of(entry, entry.speaker, turn.text, turn.call_id);
+  }
+  if (entry.said.empty()) return turns;
+  // Between a call and its results nobody may speak.
+  if (entry.speaker == Speaker::kTool) {
+    return turns + message_of(entry, Speaker::kUser, entry.said, {});
+  }
+  return message_of(entry, entry.speaker, entry.said, {}) + turns;
 }
 
 size_t longest_run(std::string_view text, char mark) {

@@ -23,10 +23,6 @@ constexpr uint64_t kItemTokensMin = 3;
 
 constexpr uint64_t kPieceKinds = 8;  // at most (piece_kind)
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
 
 class Window {

@@ -12,6 +12,7 @@
 #include "json/object_reader.h"
 #include "memory/message.h"
 #include "text/token_estimate.h"
+#include "transfer/chat_text.h"
 #include "transfer/convert.h"
 
 namespace varve::memory {
@@ -96,10 +97,18 @@ struct Memory::Context {
 
   // Results of tools whose calls were cut off: no chat program takes them.
   void leave_out_results() {
-    const auto is_result = [](const json::Tree& message) {  // an import has the parts elsewhere
+    const auto says_more = [](const json::Tree& message) {
+      for (const auto name : {"content", "parts"}) {  // an import has the parts elsewhere
+        const json::Tree* parts = message.get(name);
+        if (parts != nullptr && !transfer::said_beside_results(*parts).empty()) return true;
+      }
+      return false;
+    };
+    const auto is_result = [&](const json::Tree& message) {
       return message.get("role") != nullptr &&
              (message.get_string("type") == "tool_result" ||
-              transfer::type_of_message(message) == "tool_result");
+              transfer::type_of_message(message) == "tool_result") &&
+             !says_more(message);
     };
     while (!messages.empty() && is_result(messages.back())) {
       token_count -= count_tokens(messages.back());

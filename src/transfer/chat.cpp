@@ -86,17 +86,15 @@ std::string_view type_of_message(const Tree& message) {
   bool has_call =
       (call != nullptr && !call->is_null()) || (calls != nullptr && !calls->items().empty());
   bool has_result = false;
-  bool has_text = false;
   const Tree* content = message.get("content");
   if (content != nullptr) {
     for (const Tree& part : content->items()) {
       has_call = has_call || is_kind(part, {"tool_use", "server_tool_use"});
       has_result = has_result || is_kind(part, {"tool_result"});
-      has_text = has_text || is_text(part);
     }
   }
   if (has_call) return "tool_call";
-  return has_result && !has_text ? "tool_result" : "message";
+  return has_result ? "tool_result" : "message";
 }
 
 Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {

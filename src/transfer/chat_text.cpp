@@ -78,4 +78,15 @@ std::vector<ToolTurn> results_in(const Tree& message) {
   return results;
 }
 
+std::string said_beside_results(const Tree& parts) {
+  Tree said = Tree::array();
+  bool has_result = false;
+  for (const Tree& part : parts.items()) {
+    const bool is_result = part.is_object() && part.get_string("type") == "tool_result";
+    has_result = has_result || is_result;
+    if (!is_result) said.push(part);
+  }
+  return has_result ? text_of_content(said) : std::string();
+}
+
 }  // namespace varve::transfer

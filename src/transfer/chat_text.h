@@ -24,4 +24,7 @@ struct ToolTurn {
 // The parts `tool_result`.
 [[nodiscard]] std::vector<ToolTurn> results_in(const json::Tree& message);
 
+// What is said among the parts of a content beside such parts; empty where there are none.
+[[nodiscard]] std::string said_beside_results(const json::Tree& parts);
+
 }  // namespace varve::transfer

@@ -140,6 +140,28 @@ TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
 {"role":"tool","content":"4","tool_call_id":"d"}])");
 }
 
+// Anthropic's interface takes results only at the beginning of the next message of the user, who
+// may say something in it, too.
+TEST_F(ContextChat, WhatIsSaidBesideResultsStandsBehindThem) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":[
+        {"type":"text","text":"\n\n"},
+        {"type":"tool_use","id":"c","name":"f","input":{}},
+        {"type":"tool_use","id":"d","name":"g","input":{}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"3"},
+        {"type":"tool_result","tool_use_id":"d","content":"4"},
+        {"type":"text","text":"Hurry!"}]}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"f {}","tool_call_id":"c"},
+{"role":"assistant","content":"g {}","tool_call_id":"d"},
+{"role":"tool","content":"3","tool_call_id":"c"},
+{"role":"tool","content":"4","tool_call_id":"d"},
+{"role":"user","content":"Hurry!"}])");
+  const Answer plain = session.context(R"({"format":"markdown"})");
+  EXPECT_NE(plain.text.find("tool_result: 3\\n    4\\n    user: Hurry!\\n"), std::string::npos)
+      << plain.text;
+}
+
 // Ids that begin anew with every turn: the result of a call that was deleted is not that of the
 // call before it, which has its own.
 TEST_F(ContextChat, AResultWhoseCallWasDeletedDoesNotAnswerAnEarlierOneOfThatId) {

@@ -228,9 +228,12 @@ TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
   ASSERT_TRUE(memory.record("both", part + R"(,{"type":"text","text":"and?"}]})").ok());
   const Session imported(store, R"({"session_id":"import"})");
   ASSERT_TRUE(imported.import_lines("[" + part + "]}]").ok());
-  for (const char* session : {"result", "both", "import"}) fill(memory, session, 3);
-  ASSERT_TRUE(memory.load("import").ok());
+  const Session also(store, R"({"session_id":"import_both"})");
+  ASSERT_TRUE(also.import_lines("[" + part + R"(,{"type":"text","text":"and?"}]}])").ok());
+  for (const char* session : {"result", "both", "import", "import_both"}) fill(memory, session, 3);
+  for (const char* session : {"import", "import_both"}) ASSERT_TRUE(memory.load(session).ok());
   EXPECT_EQ(memory.contents("import"), "m1 m2 m3");
+  EXPECT_EQ(memory.contents("import_both"), "x\n\nand? m1 m2 m3");
   EXPECT_EQ(memory.context("result").object().at("entries").as_array().size(), 3U);
   EXPECT_EQ(memory.context("both").object().at("entries").as_array().size(), 4U);
 }

@@ -235,7 +235,7 @@ def type_of_message(members):
         return "tool_result"
     if members.get("tool_calls") or members.get("function_call") or "tool_use" in kinds:
         return "tool_call"
-    return "tool_result" if "tool_result" in kinds and "text" not in kinds else "message"
+    return "tool_result" if "tool_result" in kinds else "message"
 
 
 def time_of_message(members):

@@ -162,10 +162,8 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
        "tool_call"},
       {R"({"role":"user","content":[{"type":"tool_result","content":"x"}]})", "tool_result"},
       {R"({"role":"user","content":[{"type":"tool_result"},{"type":"text","text":"a"}]})",
-       "message"},
-      {R"({"role":"user","content":[{"type":"tool_result"},"a"]})", "message"},
-      {R"({"role":"user","content":[{"type":"tool_result"},{"type":"input_text","text":"a"}]})",
-       "message"},
+       "tool_result"},
+      {R"({"role":"user","content":[{"type":"tool_result"},"a"]})", "tool_result"},
       // As the SDKs of several APIs write every message.
       {R"({"role":"assistant","content":"x","function_call":null,"tool_calls":null})", "message"},
   };
