@@ -153,7 +153,7 @@ class LineReader {
     const auto name = first_not_null({"name", "tool"});
     if (!name.empty()) text = text::make_one_line(text_of(name));
     const auto detail = best_of(details);
-    if (name.empty() && detail.empty()) return text_of(content_);
+    if (name.empty() && detail.empty()) return is_silent() ? std::string() : text_of(content_);
     const std::string what = detail.empty() ? other_members() : text_of(detail);
     if (!text.empty() && !what.empty()) text.push_back(' ');
     return text + what;
@@ -163,8 +163,11 @@ class LineReader {
     constexpr std::string_view kError = "error";
     std::string text = tool_text({"result", "output", "content", "message", kError});
     const std::string_view shown = best_of({"result", "output", "content", "message"});
-    if (!is_empty(shown) && !is_nothing(find(kError)))
-      text.append("\nerror: ").append(text_of(find(kError)));
+    if (!is_nothing(find(kError))) {
+      if (!is_empty(shown)) text.append("\nerror: ").append(text_of(find(kError)));
+    } else if (is_one_of("true", {find("is_error"), find("isError")})) {
+      text.append("\nerror: true");
+    }
     return text;
   }
 
@@ -185,15 +188,25 @@ class LineReader {
     return message;
   }
 
+  // A list of parts as it reads; empty where nothing in it was said.
+  std::string text_of_said(std::string_view value) {
+    if (!value.starts_with('[') || !is_string(find("role"))) return text_of(value);
+    auto parts = json::Tree::parse(value, entry::line_limits());
+    if (!parts.ok()) return text_of(value);
+    std::string text = transfer::text_of_content(*parts);
+    return text.empty() && !transfer::is_unsaid(*parts) ? text_of(value) : text;
+  }
+
   void read_said(EntryText* out) {
-    const auto best = best_of({"message", "content", "text", "refusal"});
-    const auto text = best == "null" ? std::string_view() : best;
+    auto text = best_of({"message", "content", "text", "refusal"});
+    if (is_empty(text) && is_string(find("role"))) text = find("parts");
+    if (text == "null") text = std::string_view();
     auto calls = transfer::calls_in(read_message());
     if (text.empty() && calls.empty() && !is_silent()) {
       out->text = text_of(content_);
       return;
     }
-    if (!text.empty()) out->text = text_of(text);
+    if (!text.empty()) out->text = text_of_said(text);
     if (out->is_tool) out->said = out->text;
     const auto append = [](const std::string& call, std::string* to) {
       to->append(to->empty() ? "" : "\n").append(call);
@@ -212,7 +225,8 @@ class LineReader {
   [[nodiscard]] bool is_silent() const {
     return is_string(find("role")) &&
            std::all_of(members_.begin(), members_.end(), [](const Member& member) {
-             return member.name == "role" || is_nothing(member.value);
+             return is_one_of(member.name, {"role", "call_id", "tool_call_id"}) ||
+                    is_nothing(member.value);
            });
   }
 

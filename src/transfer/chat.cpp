@@ -60,7 +60,14 @@ Tree content_of(const Tree& message) {
     if (name != "content") content.set(name, value);
   }
   const Tree* given = message.get("content");
-  if (given == nullptr || given->is_null()) return content;
+  if (given == nullptr || given->is_null()) {
+    const Tree* audio = message.get("audio");  // what a model said aloud
+    const std::string said = audio == nullptr ? "" : audio->get_string("transcript");
+    if (!said.empty() && message.get("message") == nullptr) {
+      content.set("message", Tree::string(said));
+    }
+    return content;
+  }
   const auto free_name = [&](std::string name, std::string_view other) {
     if (message.get(name) != nullptr) name = other;
     while (message.get(name) != nullptr) name += '_';

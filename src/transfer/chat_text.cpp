@@ -1,5 +1,7 @@
 #include "transfer/chat_text.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -41,19 +43,65 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   calls->push_back(std::move(turn));
 }
 
+bool is_thought(std::string_view kind) {
+  return kind.ends_with("thinking") || kind.starts_with("reasoning");
+}
+
+// What a model thinks is not what it says; calls and results are told as such.
+bool is_unsaid(std::string_view kind) {
+  return is_thought(kind) || kind.ends_with("tool_use") || kind.ends_with("_result");
+}
+
+// The first text under one of these names.
+std::string first_text(const Tree& object, std::initializer_list<std::string_view> names) {
+  for (const auto name : names) {
+    if (std::string text = object.get_string(name); !text.empty()) return text;
+  }
+  return {};
+}
+
+// Of a part that has no text, such as a picture: its kind, and the name of its file. Its bytes say
+// nothing to who reads.
+std::string mark_of(const Tree& part) {
+  const std::string kind = part.get_string("type");
+  if (kind.empty() || is_unsaid(kind) || part.get("text") != nullptr) return {};
+  const Tree* file = part.get("file");
+  const Tree& named = file != nullptr && file->is_object() ? *file : part;
+  const std::string name = first_text(named, {"filename", "title", "name"});
+  return "[" + kind + (name.empty() ? "" : " " + name) + "]";
+}
+
+// Its own, what it refuses, and that of a document in it.
+std::string text_of_part(const Tree& part) {
+  if (part.is_string()) return part.text();
+  if (!part.is_object() || is_thought(part.get_string("type"))) return {};
+  std::string text = first_text(part, {"text", "refusal"});
+  if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);
+  for (const auto name : {"resource", "source"}) {
+    const Tree* document = part.get(name);
+    if (document == nullptr || !document->is_object()) continue;
+    append_text(document->get_string("text"), text);
+    if (const Tree* inner = document->get("content")) append_text(text_of_content(*inner), text);
+    if (document->get_string("type") == "text") append_text(document->get_string("data"), text);
+  }
+  // The model would take what failed for done.
+  if (part.get_bool("is_error")) return text.empty() ? "error" : "error: " + text;
+  return text.empty() ? mark_of(part) : text;
+}
+
 }  // namespace
 
 std::string text_of_content(const Tree& content) {
   if (content.is_string()) return content.text();
   std::string text;
-  for (const Tree& part : content.items()) {
-    if (part.is_string()) append_text(part.text(), text);
-    if (!part.is_object()) continue;
-    append_text(part.get_string("text"), text);
-    const Tree* inner = part.get("content");
-    if (inner != nullptr) append_text(text_of_content(*inner), text);
-  }
+  for (const Tree& part : content.items()) append_text(text_of_part(part), text);
   return text;
+}
+
+bool is_unsaid(const Tree& parts) {
+  return std::all_of(parts.items().begin(), parts.items().end(), [](const Tree& part) {
+    return part.is_object() && is_unsaid(part.get_string("type"));
+  });
 }
 
 std::vector<ToolTurn> calls_in(const Tree& message) {
@@ -71,9 +119,7 @@ std::vector<ToolTurn> results_in(const Tree& message) {
   std::vector<ToolTurn> results;
   for_each_in(message, "parts", [&](const Tree& part) {
     if (part.get_string("type") != "tool_result") return;
-    const Tree* content = part.get("content");
-    results.push_back({part.get_string("tool_use_id"),
-                       content == nullptr ? std::string() : text_of_content(*content), false});
+    results.push_back({part.get_string("tool_use_id"), text_of_part(part), false});
   });
   return results;
 }

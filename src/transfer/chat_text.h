@@ -8,8 +8,12 @@
 
 namespace varve::transfer {
 
-// The readable text of a content, which is text or a list of parts.
+// The readable text of a content, which is text or a list of parts. A part without text is told by
+// its kind: "[image]".
 [[nodiscard]] std::string text_of_content(const json::Tree& content);
+
+// Whether none of the parts is for whom the message is sent to: thoughts, calls and results.
+[[nodiscard]] bool is_unsaid(const json::Tree& parts);
 
 struct ToolTurn {
   std::string call_id;       // empty when it has none

@@ -187,7 +187,8 @@ class Chats(Sentences):
             {"role": "user", "content": "a", "message": 1, "parts": 2},
             {"role": "user", "content": parts, "message": 1, "parts": 2}])]
         own = {"role": "user", "message": 1, "parts": 2, "content_text": "a"}
-        self.assertEqual(contents, [own, {**own, "content_parts": parts}])
+        listed = {**own, "content_text": "a\n\n[image]", "content_parts": parts}
+        self.assertEqual(contents, [own, listed])
 
 
 class Figures(Sentences):

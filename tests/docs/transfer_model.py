@@ -210,9 +210,12 @@ def texts_of(content):
     for part in content if isinstance(content, list) else []:
         if is_text(part):
             found.append(part)
-        elif isinstance(part, dict):
-            found += texts_of(part.get("text")) if is_text(part.get("text")) else []
-            found += texts_of(part.get("content"))
+        elif isinstance(part, dict) and part.get("type") != "thinking":
+            said = texts_of(part.get("text")) if is_text(part.get("text")) else []
+            said += texts_of(part.get("content"))
+            kind = part.get("type", "tool_use")
+            unsaid = "text" in part or kind.endswith(("tool_use", "_result"))
+            found += [] if said == [""] else said or ([] if unsaid else [f"[{kind}]"])
     return list(filter(None, found))
 
 

@@ -83,6 +83,11 @@ TEST(EntryText, OfAResultHasItsErrorToo) {
         shown("tool_result", R"({"name":"f","result":"ok","error":)" + std::string(none) + "}"),
         "tool_result: f ok");
   }
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","message":"no such file","is_error":true})"),
+            "tool_result: no such file\nerror: true");
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","message":"ok","isError":false})"),
+            "tool_result: ok");
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_call_id":"c"})"), "tool_result: ");
 }
 
 // As an import leaves messages of the APIs of OpenAI and Anthropic.
@@ -111,6 +116,26 @@ f {"a":[],"b":1})");
   EXPECT_EQ(
       shown("message", R"({"role":"user","message":"hi","parts":7,"function_call":"tool_use"})"),
       "user: hi");
+}
+
+// As imports left them, and as agents record them. The bytes of a picture say nothing.
+TEST(EntryText, OfPartsIsWhatTheySay) {
+  const auto said = [](const std::string& parts, const char* name = "message") {
+    return shown("message", R"({"role":"user",")" + std::string(name) + R"(":[)" + parts + "]}");
+  };
+  const std::string image = R"({"type":"image","source":{"type":"base64","data":"iVBOR"}})";
+  EXPECT_EQ(said(image, "parts"), "user: [image]");
+  EXPECT_EQ(said(R"({"type":"text","text":"Look:"},)" + image), "user: Look:\n\n[image]");
+  EXPECT_EQ(said(R"({"type":"refusal","refusal":"No."})", "parts"), "user: No.");
+  const std::string thought = R"({"type":"thinking","thinking":"Hm","signature":"x"})";
+  EXPECT_EQ(said(thought, "parts"), "user: ");
+  EXPECT_EQ(said(thought + R"(,{"type":"redacted_thinking","data":"x"})"), "user: ");
+  EXPECT_EQ(said(thought + R"(,"Yes.")"), "user: Yes.");
+  EXPECT_EQ(said("[1]"), "user: [[1]]");
+  // What somebody else calls so is no chat's.
+  EXPECT_EQ(shown("finding", R"({"name":"kit","parts":["a","b"]})"),
+            R"(finding: {"name":"kit","parts":["a","b"]})");
+  EXPECT_EQ(shown("finding", R"({"content":[{"text":"a"}]})"), R"(finding: [{"text":"a"}])");
 }
 
 TEST(EntryText, KnowsSpeakersAndCalls) {

@@ -148,7 +148,40 @@ TEST_F(Convert, PartsAreKeptUnlessTheyAreOneText) {
   EXPECT_EQ(content(message(R"({"role":"user","content":[{"type":"text","text":"a","cache":1}]})")),
             R"({"message":"a","parts":[{"cache":1,"text":"a","type":"text"}],"role":"user"})");
   EXPECT_EQ(content(message(R"({"role":"user","content":[{"type":"image","source":{"d":1}}]})")),
-            R"({"parts":[{"source":{"d":1},"type":"image"}],"role":"user"})");
+            R"({"message":"[image]","parts":[{"source":{"d":1},"type":"image"}],"role":"user"})");
+}
+
+TEST_F(Convert, PartsOfEveryKindAreReadable) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:x"}})",
+       "a\n\n[image_url]"},
+      {R"({"type":"input_audio","input_audio":{"data":"x"}})", "[input_audio]"},
+      {R"({"type":"file","file":{"filename":"a.pdf","file_data":"x"}})", "[file a.pdf]"},
+      {R"({"type":"resource_link","uri":"file:///a","name":"a"})", "[resource_link a]"},
+      {R"({"type":"resource","resource":{"uri":"file:///a","text":"inside"}})", "inside"},
+      {R"({"type":"document","title":"b","source":{"type":"base64","data":"x"}})", "[document b]"},
+      {R"({"type":"document","source":{"type":"text","data":"inside"}})", "inside"},
+      {R"({"type":"document","source":{"type":"content","content":[{"text":"inside"}]}})",
+       "inside"},
+      {R"({"type":"refusal","refusal":"No."})", "No."},
+      {R"({"type":"tool_result","content":[{"type":"image","source":{}}]})", "[image]"},
+      {R"({"type":"tool_result","content":"gone","is_error":true})", "error: gone"},
+      {R"({"type":"tool_result","is_error":true})", "error"},
+      {R"({"type":"tool_result","content":"ok","is_error":false})", "ok"},
+      {R"({"type":"tool_use","name":"f"},{"type":"tool_result"})", ""},
+      {R"({"type":"thinking","thinking":"Hm"},{"type":"redacted_thinking","data":"x"})", ""},
+      {R"({"type":"reasoning","text":"Hm"},{"type":"text","text":"Yes."})", "Yes."},
+      {R"({"type":"web_search_tool_result","content":[{"type":"web_search_result"}]})", ""},
+      {R"({"x":1},7,null)", ""},
+  };
+  for (const auto& [parts, text] : cases) {
+    const json::Tree entry = message(R"({"role":"user","content":[)" + parts + "]}");
+    EXPECT_EQ(entry.get("content")->get_string("message"), text) << parts;
+    EXPECT_EQ(entry.get("content")->get("message") == nullptr, text.empty()) << parts;
+  }
+  EXPECT_EQ(content(message(
+                R"({"role":"assistant","content":null,"audio":{"id":"x","transcript":"Hello"}})")),
+            R"({"audio":{"id":"x","transcript":"Hello"},"message":"Hello","role":"assistant"})");
 }
 
 TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
