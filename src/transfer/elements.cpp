@@ -68,6 +68,25 @@ bool holds_entries(std::string_view text, bool wants_chat) {
   return false;
 }
 
+// Whether a whole object has a member of this name.
+bool has_member(std::string_view text, std::string_view name) {
+  size_t at = skip_blanks(text, 1);
+  while (at < text.size() && text[at] == '"') {
+    const size_t end = skip_string(text, at);
+    if (text.substr(at + 1, end - at - 2) == name) return true;
+    at = skip_blanks(text, skip_value(text, end));
+    if (at < text.size() && text[at] == ',') at = skip_blanks(text, at + 1);
+  }
+  return false;
+}
+
+// Whether the first line of `text` is an object that holds entries, and the next one, too. In one
+// object over several lines, the second line holds none.
+bool is_line_each(std::string_view text, bool wants_chat) {
+  const size_t next = skip_blanks(text, std::min(text.find('\n'), text.size()));
+  return next < text.size() && text[next] == '{' && holds_entries(text.substr(next), wants_chat);
+}
+
 // Whether `text`, which begins with '[', is an array of objects, not the rest of a cut line.
 bool is_array_of_objects(std::string_view text) {
   const size_t at = skip_blanks(text, 1);
@@ -85,7 +104,11 @@ ElementReader::ElementReader(Input& input, ImportFormat format, size_t element_b
 Result<std::optional<Element>> ElementReader::next() {
   if (mode_ == Mode::kStart) VARVE_TRY(start());
   std::optional<Element> found;
-  while (!found && mode_ != Mode::kEnd && failure_.ok()) {
+  while (!found && (inner_ || mode_ != Mode::kEnd) && failure_.ok()) {
+    if (inner_) {
+      found = next_inner();
+      continue;
+    }
     switch (mode_) {
       case Mode::kLines: found = next_line(); break;
       case Mode::kArray: found = next_item(); break;
@@ -112,7 +135,8 @@ Status ElementReader::start() {
   if (format_ != ImportFormat::kJsonl) {
     if (window.starts_with('[') && is_array_of_objects(window)) mode_ = Mode::kArray;
     const bool wants_chat = format_ == ImportFormat::kChat;
-    if (window.starts_with('{') && holds_entries(window, wants_chat)) mode_ = Mode::kObject;
+    const bool is_object = window.starts_with('{') && holds_entries(window, wants_chat);
+    if (is_object && !is_line_each(window, wants_chat)) mode_ = Mode::kObject;
   }
   is_lines_ = mode_ == Mode::kLines;
   if (!is_lines_) {
@@ -276,8 +300,42 @@ std::string ElementReader::read_key() {
 
 // --- elements and bytes --------------------------------------------------------------------------
 
-Element ElementReader::element(uint64_t line, std::string_view text) {
-  return {text, line, ordinal_++, {}};
+// A value, unless it is one of several conversations: then their messages are the elements.
+std::optional<Element> ElementReader::element(uint64_t line, std::string_view text) {
+  const bool wants_chat = format_ == ImportFormat::kChat;
+  const bool may_hold = !is_inner_ && (wants_chat || format_ == ImportFormat::kAuto);
+  const std::string_view value = text.substr(skip_blanks(text, 0));
+  if (may_hold && value.starts_with('{') && holds_entries(value, wants_chat) &&
+      (wants_chat || !has_member(value, "content"))) {
+    inner_ = std::make_unique<Inner>(value, *this, line);
+    return std::nullopt;
+  }
+  return Element{text, line, ordinal_++, {}};
+}
+
+struct ElementReader::Inner {
+  Inner(std::string_view value, const ElementReader& outer, uint64_t first_line)
+      : text(value), line(first_line), reader(input, outer.format_, outer.element_bytes_max_) {
+    reader.is_inner_ = true;
+  }
+  std::string text;
+  uint64_t line;
+  TextInput input{text};
+  ElementReader reader;
+};
+
+ElementReader::~ElementReader() = default;
+
+std::optional<Element> ElementReader::next_inner() {
+  auto next = inner_->reader.next();
+  std::optional<Element> found = next.ok() ? *next : std::nullopt;  // a text does not fail
+  if (!found) {
+    inner_.reset();
+    return found;
+  }
+  found->line += inner_->line - 1;
+  found->ordinal = ordinal_++;
+  return found;
 }
 
 Element ElementReader::fault(uint64_t line, std::string message) {

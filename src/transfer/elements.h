@@ -1,5 +1,6 @@
 // ElementReader: splits an input into the texts of single values, one after another: the lines of
-// JSON lines, or the elements of one JSON array.
+// JSON lines, or the elements of one JSON array. Where lines or elements are conversations, each an
+// object with an array of messages, it takes these apart, too.
 //
 // It finds only where a value ends, by quotes and brackets, not whether the value is valid: parsing
 // finds that out, and an invalid value does not affect those around it. Memory is bounded by the
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,7 @@ class ElementReader {
  public:
   // An element longer than `element_bytes_max` is a fault. `input` must outlive the reader.
   ElementReader(Input& input, ImportFormat format, size_t element_bytes_max);
+  ~ElementReader();
 
   // nullopt at the end. A failure is always one of the input itself.
   Result<std::optional<Element>> next();
@@ -55,7 +58,8 @@ class ElementReader {
   Value read_value(char closing);
   std::string read_key();
   bool take_line(bool* is_too_long);
-  Element element(uint64_t line, std::string_view text);
+  std::optional<Element> next_inner();
+  std::optional<Element> element(uint64_t line, std::string_view text);
   Element fault(uint64_t line, std::string message);
   std::string limit_text() const;
 
@@ -81,6 +85,9 @@ class ElementReader {
   uint64_t line_ = 1;
   uint64_t ordinal_ = 0;
   std::string text_;  // of the present element
+  struct Inner;
+  std::unique_ptr<Inner> inner_;  // of an element that holds elements
+  bool is_inner_ = false;
 };
 
 }  // namespace varve::transfer

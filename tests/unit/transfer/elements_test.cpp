@@ -102,6 +102,37 @@ TEST(ElementReader, FindsTheArrayInAnObject) {
             (Expected{{4, "1"}, {5, "2"}}));
 }
 
+// As files for fine-tuning have them: each line a conversation.
+TEST(ElementReader, TakesApartEachOfSeveralConversations) {
+  const Expected lines = {{1, "{\"a\":1}"}, {1, "{\"b\":2}"}, {2, "{\"c\":3}"}, {4, "{\"d\":4}"}};
+  EXPECT_EQ(take_all("{\"messages\":[{\"a\":1},{\"b\":2}]}\n {\"n\":1,\"messages\":[{\"c\":3}],"
+                     "\"t\":[]}\n\n{\"messages\":[{\"d\":4}]}\n"),
+            lines);
+  EXPECT_EQ(
+      take_all("[{\"messages\":[{\"a\":1},\n{\"b\":2}]},{\"messages\":[{\"c\":3}]},\n"
+               "{\"role\":\"user\"}]"),
+      (Expected{{1, "{\"a\":1}"}, {2, "{\"b\":2}"}, {2, "{\"c\":3}"}, {3, "{\"role\":\"user\"}"}}));
+  const std::string typed = R"({"type":"x","messages":[{"a":1}]})";
+  EXPECT_EQ(take_all(typed + "\n" + typed), (Expected{{1, typed}, {2, typed}}));
+  EXPECT_EQ(take_all(typed + "\n" + typed, ImportFormat::kChat),
+            (Expected{{1, "{\"a\":1}"}, {2, "{\"a\":1}"}}));
+  const std::string entry = R"({"messages":[{"a":1}],"type":"x","content":1})";
+  EXPECT_EQ(take_all("{\"x\":1}\n" + entry), (Expected{{1, "{\"x\":1}"}, {2, entry}}));
+}
+
+TEST(ElementReader, DamageInAConversationIsThatOfItsLine) {
+  const std::string_view cut_value = "!the text ends in the middle of this element";
+  for (const std::string first :
+       {"{\"messages\":[{\"a\":1},{\"b", "{\"messages\":[{\"a\":1},{\"b\":2"}) {
+    EXPECT_EQ(take_all(first + "\n{\"messages\":[{\"c\":3}]}\n{\"messages\":[{\"d\":4}]}"),
+              (Expected{{1, "{\"a\":1}"},
+                        {1, std::string(cut_value)},
+                        {1, "!the text ends inside the array: the rest is missing"},
+                        {2, "{\"c\":3}"},
+                        {3, "{\"d\":4}"}}));
+  }
+}
+
 TEST(ElementReader, AnEntryWithAnArrayOfThatNameIsAnEntry) {
   const std::string line = R"({"content":{"x":1},"entries":[1],"type":"finding"})";
   EXPECT_EQ(take_all(line + "\n" + line), (Expected{{1, line}, {2, line}}));
