@@ -83,11 +83,23 @@ Tree content_of(const Tree& message) {
   return content;
 }
 
+// All members; of an output in parts the text and the parts, as of a message's.
+Tree content_of_item(const Tree& item) {
+  const Tree* output = item.get("output");
+  if (output == nullptr || !output->is_array()) return item;
+  Tree message = item;
+  message.erase("output");
+  message.set("content", *output);
+  return content_of(message);
+}
+
 }  // namespace
 
 std::string_view type_of_message(const Tree& message) {
   const std::string role = message.get_string("role");
   if (role == "tool" || role == "function") return "tool_result";
+  // As a context tells a call, whose name and arguments are the text.
+  if (role == "assistant" && !message.get_string("tool_call_id").empty()) return "tool_call";
   const Tree* call = message.get("function_call");
   const Tree* calls = message.get("tool_calls");
   bool has_call =
@@ -106,18 +118,19 @@ std::string_view type_of_message(const Tree& message) {
 
 Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {
   const auto role = element.is_object() ? element.find("role") : std::nullopt;
-  if (!role || !role->is_string()) {
+  const std::string_view item_type = type_of_item(element);
+  if (item_type.empty() && (!role || !role->is_string())) {
     return Status(Code::kInvalidArgument, "a message must be an object with a \"role\"");
   }
   const Tree message = Tree::from(element);
   Tree entry = Tree::object();
   entry.set("id",
             Tree::string(stable_id("chat", std::to_string(ordinal) + ":" + message.canonical())));
-  entry.set("type", Tree::string(type_of_message(message)));
+  entry.set("type", Tree::string(item_type.empty() ? type_of_message(message) : item_type));
   if (const auto time_ms = time_of(message)) {
     entry.set("timestamp", Tree::string(format_rfc3339(*time_ms)));
   }
-  entry.set("content", content_of(message));
+  entry.set("content", item_type.empty() ? content_of(message) : content_of_item(message));
   return entry;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/hash.h"
+#include "transfer/convert.h"
 
 namespace varve::transfer {
 namespace {
@@ -45,6 +46,10 @@ void for_each_call(Value message, Visit visit) {
     const auto kind = text_in(part, "type");
     if (kind == "tool_use" || kind == "server_tool_use") visit_id(part);
   });
+  // An item of a response, and a call as a context tells it, are the call themselves.
+  if (type_of_item(message) == "tool_call") visit(key_of_id(*text_in(message, "call_id")));
+  const auto told = text_in(message, "tool_call_id");
+  if (told && text_in(message, "role") == "assistant") visit(key_of_id(*told));
   const auto call = message.find("function_call");
   const auto name = call ? text_in(*call, "name") : std::nullopt;
   if (name) visit(key_of_name(*name));
@@ -53,7 +58,10 @@ void for_each_call(Value message, Visit visit) {
 // Visits the keys of the calls that the message has results of.
 template <typename Visit>
 void for_each_answered(Value message, Visit visit) {
-  if (const auto id = text_in(message, "tool_call_id")) visit(key_of_id(*id));
+  const bool is_call = text_in(message, "role") == "assistant";
+  const auto id_of_call = text_in(message, "tool_call_id");
+  if (id_of_call && !is_call) visit(key_of_id(*id_of_call));
+  if (type_of_item(message) == "tool_result") visit(key_of_id(*text_in(message, "call_id")));
   for_each_in(message, "content", [&](Value part) {
     const auto id = text_in(part, "tool_use_id");
     if (id && text_in(part, "type") == "tool_result") visit(key_of_id(*id));

@@ -37,11 +37,23 @@ bool is_message(json::Value element) {
 
 }  // namespace
 
+std::string_view type_of_item(json::Value element) {
+  const auto type = element.is_object() ? element.find("type") : std::nullopt;
+  const bool is_item = is_text(type) && is_text(element.find("call_id")) &&
+                       !element.find("content") && !element.find("role");
+  if (!is_item) return {};
+  const std::string_view kind = type->text();
+  if (kind == "function_call" || kind == "custom_tool_call") return "tool_call";
+  const bool is_output = kind == "function_call_output" || kind == "custom_tool_call_output";
+  return is_output ? "tool_result" : std::string_view();
+}
+
 ImportFormat kind_of(json::Value element, ImportFormat format) {
   if (format == ImportFormat::kMcp || format == ImportFormat::kChat) return format;
   if (format != ImportFormat::kAuto || !element.is_object()) return ImportFormat::kJsonl;
   if (is_knowledge(element)) return ImportFormat::kMcp;
-  return is_message(element) ? ImportFormat::kChat : ImportFormat::kJsonl;
+  const bool is_said = is_message(element) || !type_of_item(element).empty();
+  return is_said ? ImportFormat::kChat : ImportFormat::kJsonl;
 }
 
 std::string stable_id(std::string_view prefix, std::string_view text) {

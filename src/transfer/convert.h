@@ -23,6 +23,10 @@ Result<json::Tree> entry_of_knowledge(json::Value element);
 // The entry for a message; `ordinal` is its place in the conversation.
 Result<json::Tree> entry_of_message(json::Value element, uint64_t ordinal);
 
+// Of a call of a tool, or a result, that is no part of a message, as in OpenAI's responses: the
+// type of its entry. Empty for anything else.
+[[nodiscard]] std::string_view type_of_item(json::Value element);
+
 // The type of that entry: "message", "tool_call" or "tool_result".
 [[nodiscard]] std::string_view type_of_message(const json::Tree& message);
 

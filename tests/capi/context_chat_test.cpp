@@ -210,6 +210,34 @@ TEST_F(ContextChat, AnAnswerOfAnApiIsSaidByItsRole) {
 {"role":"assistant","content":"A swan."}])");
 }
 
+TEST_F(ContextChat, CallsOfResponsesHaveTheirOutputs) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":"Sun?"},
+      {"type":"function_call","id":"fc_1","call_id":"a","name":"f","arguments":"{\"n\":1}"},
+      {"type":"custom_tool_call","id":"fc_2","call_id":"b","name":"g","input":"x"},
+      {"type":"function_call_output","call_id":"a","output":"sun"},
+      {"type":"custom_tool_call_output","call_id":"b",
+       "output":[{"type":"input_text","text":"rain"}]},
+      {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Both."}]}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Sun?"},
+{"role":"assistant","content":"f {\"n\":1}","tool_call_id":"a"},
+{"role":"tool","content":"sun","tool_call_id":"a"},
+{"role":"assistant","content":"g x","tool_call_id":"b"},
+{"role":"tool","content":"rain","tool_call_id":"b"},
+{"role":"assistant","content":"Both."}])");
+}
+
+// What a context gave is a chat again.
+TEST_F(ContextChat, AnImportTakesItBack) {
+  const std::string_view text = R"([{"role":"user","content":"Look around."},
+{"role":"assistant","content":"look {}","tool_call_id":"a"},
+{"role":"tool","content":"a swan","tool_call_id":"a"},
+{"role":"assistant","content":"A swan."}])";
+  ASSERT_TRUE(session.import_lines(std::string(text)).ok());
+  EXPECT_EQ(chat().text, text);
+}
+
 TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[

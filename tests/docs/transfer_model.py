@@ -231,11 +231,18 @@ def is_one_plain_text(parts):
     return is_text(parts[0]) or parts[0].keys() == {"type", "text"} and is_text(parts[0]["text"])
 
 
+def is_told_call(members):
+    """A call as a context tells it."""
+    return members["role"] == "assistant" and is_text(members.get("tool_call_id"))
+
+
 def type_of_message(members):
     parts = members.get("content")
     kinds = set(map(kind_of_part, parts)) if isinstance(parts, list) else set()
     if members["role"] in ("tool", "function"):
         return "tool_result"
+    if is_told_call(members):
+        return "tool_call"
     if members.get("tool_calls") or members.get("function_call") or "tool_use" in kinds:
         return "tool_call"
     return "tool_result" if "tool_result" in kinds else "message"
@@ -268,6 +275,7 @@ def calls_of(members):
     found = [call.get("id") for call in (calls if isinstance(calls, list) else [])
              if isinstance(call, dict)]
     found += [part.get("id") for part in parts_of(members, ("tool_use", "server_tool_use"))]
+    found += [members["tool_call_id"]] if is_told_call(members) else []
     function = members.get("function_call")
     name = function.get("name") if isinstance(function, dict) else None
     return [*filter(is_text, found), *([("name", name)] if is_text(name) else [])]
@@ -275,7 +283,7 @@ def calls_of(members):
 
 def answers_of(members):
     """Those whose results a message has."""
-    found = [members.get("tool_call_id")]
+    found = [] if is_told_call(members) else [members.get("tool_call_id")]
     found += [part.get("tool_use_id") for part in parts_of(members, ("tool_result",))]
     name = members.get("name") if members["role"] == "function" else None
     return [*filter(is_text, found), *([("name", name)] if is_text(name) else [])]

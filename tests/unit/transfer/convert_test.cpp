@@ -197,6 +197,8 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
       {R"({"role":"user","content":[{"type":"tool_result"},{"type":"text","text":"a"}]})",
        "tool_result"},
       {R"({"role":"user","content":[{"type":"tool_result"},"a"]})", "tool_result"},
+      {R"({"role":"assistant","content":"f {}","tool_call_id":"1"})", "tool_call"},
+      {R"({"role":"assistant","content":"x","tool_call_id":null})", "message"},
       // As the SDKs of several APIs write every message.
       {R"({"role":"assistant","content":"x","function_call":null,"tool_calls":null})", "message"},
   };
@@ -205,6 +207,29 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
   }
   EXPECT_EQ(content(message(cases[2].first)), R"({"role":"assistant","tool_calls":[{"id":"1"}]})");
   EXPECT_EQ(message(cases[6].first).get("content")->get_string("message"), "x");
+}
+
+// Items of OpenAI's responses stand beside the messages.
+TEST_F(Convert, CallsAndOutputsOfResponsesAreThoseOfTools) {
+  const std::string call =
+      R"({"arguments":"{}","call_id":"c","id":"fc_1","name":"f","type":"function_call"})";
+  const std::string output = R"({"call_id":"c","output":"sun","type":"function_call_output"})";
+  for (const auto& item : {call, output}) {
+    EXPECT_EQ(kind_of(parse(item), ImportFormat::kAuto), ImportFormat::kChat);
+    EXPECT_EQ(content(message(item)), item);
+  }
+  EXPECT_EQ(message(call).get_string("type"), "tool_call");
+  EXPECT_EQ(message(output).get_string("type"), "tool_result");
+  EXPECT_EQ(content(message(R"({"call_id":"c","type":"custom_tool_call_output","output":[)"
+                            R"({"type":"input_text","text":"sun"},{"type":"input_image"}]})")),
+            R"({"call_id":"c","message":"sun\n\n[input_image]","parts":[)"
+            R"({"text":"sun","type":"input_text"},{"type":"input_image"}],)"
+            R"("type":"custom_tool_call_output"})");
+  for (const auto text :
+       {R"({"type":"function_call","name":"f"})", R"({"type":"reasoning","call_id":"c"})",
+        R"({"type":"function_call","call_id":"c","content":"x"})"}) {
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kAuto), ImportFormat::kJsonl) << text;
+  }
 }
 
 TEST_F(Convert, TheMessagesOwnMembersAreNotReplaced) {
