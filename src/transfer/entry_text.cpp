@@ -2,20 +2,36 @@
 
 #include "entry/entry.h"
 #include "json/canonical.h"
+#include "transfer/chat_text.h"
 
 namespace varve::transfer {
 namespace {
 
+// As a block of code, which no text in it can end.
+std::string block_of(std::string_view text) {
+  std::string block = "    ";
+  for (const char c : text) block.append(1, c).append(c == '\n' ? "    " : "");
+  return block;
+}
+
+const json::Tree* text_in(const json::Tree& content) {
+  for (const auto name : {"message", "text", "summary"}) {
+    const json::Tree* text = content.get(name);
+    if (text != nullptr && text->is_string()) return text;
+  }
+  return nullptr;
+}
+
 std::string markdown_of(const json::Tree& content) {
   if (content.is_string()) return content.text();
-  for (const auto name : {"message", "text", "summary"}) {
-    const json::Tree* text = content.is_object() ? content.get(name) : nullptr;
-    if (text != nullptr && text->is_string()) {
-      const std::string role = content.get_string("role");
-      return role.empty() ? text->text() : "**" + role + "**: " + text->text();
-    }
-  }
-  return "```json\n" + content.pretty() + "```";
+  const json::Tree* text = content.is_object() ? text_in(content) : nullptr;
+  const auto calls = content.is_object() ? calls_in(content) : std::vector<ToolTurn>();
+  if (text == nullptr && calls.empty()) return "```json\n" + content.pretty() + "```";
+  const std::string role = content.get_string("role");
+  std::string shown = role.empty() ? "" : "**" + role + "**:";
+  if (text != nullptr) shown += (role.empty() ? "" : " ") + text->text();
+  for (const auto& call : calls) shown += (shown.empty() ? "" : "\n\n") + block_of(call.text);
+  return shown;
 }
 
 Status append_markdown(std::string_view line, std::string& out) {

@@ -39,6 +39,25 @@ TEST(EntryText, MarkdownHasTheImportanceAsTheEntryHasIt) {
   }
 }
 
+// Which tool was called, and with what, is all that such a message says.
+TEST(EntryText, MarkdownHasTheCallsOfAMessage) {
+  const std::string calls =
+      R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":1}"}},)"
+      R"({"id":"2","function":{"name":"g","arguments":"x\n```"}}])";
+  for (const auto& [content, expected] :
+       {std::pair{R"({"message":"I look.","role":"assistant",)" + calls + "}",
+                  "**assistant**: I look.\n\n    f {\"a\":1}\n\n    g x\n    ```\n\n_importance"},
+        std::pair{R"({"role":"assistant",)" + calls + "}",
+                  "**assistant**:\n\n    f {\"a\":1}\n\n    g x\n    ```\n\n_importance"},
+        std::pair{std::string(R"({"parts":[{"type":"tool_use","name":"f","input":{}}]})"),
+                  "`a`\n\n    f {}\n\n_importance"}}) {
+    EntryText text(ExportFormat::kMarkdown);
+    std::string out;
+    ASSERT_TRUE(text.entry(R"({"id":"a","content":)" + content + "}", out).ok());
+    EXPECT_NE(out.find(expected), std::string::npos) << out;
+  }
+}
+
 TEST(EntryText, MarkdownNamesTagsWhereThereAreSome) {
   for (const auto& [tags, expected] :
        {std::pair{R"(["a","b"])", "_importance 0.5, tags `a` `b`_\n"},
