@@ -1,6 +1,7 @@
 // Messages of a conversation with a model: {"role","content"}, where content is text or a list of
 // parts. Tool calls and their results are in the message or among the parts.
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "base/time.h"
@@ -14,19 +15,36 @@ namespace {
 using json::Tree;
 
 constexpr double kSecondsBelow = 1e11;  // larger numbers are taken for milliseconds
+constexpr double kTimeMsMax = 2.5e14;   // the year 9892; larger numbers are taken for smaller units
+constexpr double kTimeNsMax = 9.3e18;
+
+std::optional<int64_t> time_of_number(double number) {
+  if (!(number >= 0 && number <= kTimeNsMax)) return std::nullopt;
+  if (number < kSecondsBelow) number *= 1000;
+  while (number > kTimeMsMax) number /= 1000;
+  return static_cast<int64_t>(std::llround(number));
+}
+
+// Many programs write the time of day without saying where: it is taken for UTC, which is nearer to
+// the truth than the time of the import. Slack and others write a number.
+std::optional<int64_t> time_of_text(const std::string& text) {
+  if (const auto read = parse_rfc3339(text)) return read;
+  if (const auto read = parse_rfc3339(text + "Z")) return read;
+  if (text.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? time_of_number(number) : std::nullopt;
+}
 
 // The first time in the message.
 std::optional<int64_t> time_of(const Tree& message) {
   for (const auto name : {"timestamp", "created_at", "created"}) {
     const Tree* time = message.get(name);
     if (time == nullptr) continue;
-    if (time->is_string()) {
-      if (const auto read = parse_rfc3339(time->text())) return read;
-      continue;
-    }
-    const double number = message.get_double(name, -1);
-    if (number < 0 || number > 2.5e14) continue;  // not later than the year 9892
-    return static_cast<int64_t>(std::llround(number < kSecondsBelow ? number * 1000 : number));
+    const auto read = time->is_string() ? time_of_text(time->text())
+                                        : time_of_number(message.get_double(name, -1));
+    if (read) return read;
   }
   return std::nullopt;
 }
