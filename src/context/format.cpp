@@ -74,7 +74,10 @@ std::string message_of(const EntryText& entry, Speaker speaker, std::string_view
 }
 
 std::string messages_of(const EntryText& entry) {
-  if (entry.turns.empty()) return message_of(entry, entry.speaker, entry.text, entry.call_id);
+  if (entry.turns.empty()) {  // only of tools does an interface take the id of a call
+    const std::string_view call_id = entry.is_tool ? entry.call_id : std::string_view();
+    return message_of(entry, entry.speaker, entry.text, call_id);
+  }
   std::string turns;
   for (const auto& turn : entry.turns) {
     turns += message_of(entry, entry.speaker, turn.text, turn.call_id);

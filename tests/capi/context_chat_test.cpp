@@ -238,6 +238,14 @@ TEST_F(ContextChat, AnImportTakesItBack) {
   EXPECT_EQ(chat().text, text);
 }
 
+// As a memory records what an agent gives it.
+TEST_F(ContextChat, WhatIsNoCallAndNoResultHasNoIdOfACall) {
+  add("call", "message", 1, R"({"role":"assistant","message":"I look.","tool_call_id":"a"})");
+  add("result", "message", 2, R"({"role":"tool","message":"a swan","tool_call_id":"a"})");
+  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"I look."},
+{"role":"user","name":"tool","content":"a swan"}])");
+}
+
 TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[
