@@ -27,9 +27,10 @@ std::string label_of(std::string_view text) {
 
 bool is_tool(std::string_view type) { return type == "tool_call" || type == "tool_result"; }
 
+// Gemini calls the assistant so, and LangChain both.
 Speaker speaker_of(std::string_view role) {
-  if (role == "user") return Speaker::kUser;
-  if (role == "assistant") return Speaker::kAssistant;
+  if (role == "user" || role == "human") return Speaker::kUser;
+  if (role == "assistant" || role == "model" || role == "ai") return Speaker::kAssistant;
   return Speaker::kOther;
 }
 

@@ -142,6 +142,11 @@ TEST(EntryText, KnowsSpeakersAndCalls) {
   EXPECT_EQ(read("message", R"({"role":"user","message":""})").speaker, Speaker::kUser);
   EXPECT_EQ(read("message", R"({"role":"assistant","message":""})").speaker, Speaker::kAssistant);
   EXPECT_EQ(read("message", R"({"role":"system","message":""})").speaker, Speaker::kOther);
+  EXPECT_EQ(read("message", R"({"role":"human","message":""})").speaker, Speaker::kUser);
+  for (const std::string role : {"model", "ai"}) {
+    EXPECT_EQ(read("message", R"({"role":")" + role + R"(","message":""})").speaker,
+              Speaker::kAssistant);
+  }
   EXPECT_EQ(read("tool_call", "{}").speaker, Speaker::kAssistant);
   EXPECT_EQ(read("tool_call", R"("ls")").speaker, Speaker::kAssistant);
   EXPECT_EQ(read("tool_result", R"("ok")").speaker, Speaker::kTool);

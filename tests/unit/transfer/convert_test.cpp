@@ -184,6 +184,13 @@ TEST_F(Convert, PartsOfEveryKindAreReadable) {
             R"({"audio":{"id":"x","transcript":"Hello"},"message":"Hello","role":"assistant"})");
 }
 
+TEST_F(Convert, PartsWithoutAContentAreSaidToo) {
+  EXPECT_EQ(content(message(R"({"role":"model","parts":[{"text":"a"},{"text":"b"}]})")),
+            R"({"message":"a\n\nb","parts":[{"text":"a"},{"text":"b"}],"role":"model"})");
+  const std::string call = R"({"parts":[{"functionCall":{"name":"f"}}],"role":"model"})";
+  EXPECT_EQ(content(message(call)), call);
+}
+
 TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"role":"tool","tool_call_id":"1","content":"x"})", "tool_result"},
