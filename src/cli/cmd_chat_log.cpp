@@ -63,7 +63,7 @@ void append_call(const json::value& call, std::string* said) {
   }
   const std::string name = string_at(*called, "name");
   if (name.empty()) return;
-  const std::string given = text_at(*called, {"arguments", "input"});
+  const std::string given = text_at(*called, {"arguments", "args", "input"});
   said->append(said->empty() ? "" : "\n").append(name);
   if (!given.empty()) said->append(" ").append(given);
 }

@@ -32,7 +32,7 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   }
   ToolTurn turn{call.get_string("id"), called->get_string("name"), false};
   if (turn.text.empty()) return;
-  for (const auto name : {"arguments", "input"}) {
+  for (const auto name : {"arguments", "args", "input"}) {
     const Tree* given = called->get(name);
     if (given == nullptr || given->is_null()) continue;
     const std::string text = given->is_string() ? given->text() : given->canonical();

@@ -110,6 +110,9 @@ f {"a":[],"b":1})");
   EXPECT_EQ(shown("tool_call", R"({"role":"assistant",)"
                                R"("function_call":{"name":"f","arguments":"{}"}})"),
             "tool_call: f {}");
+  EXPECT_EQ(shown("tool_call", R"({"role":"ai","tool_calls":[)"
+                               R"({"id":"a","type":"tool_call","name":"f","args":{"n":1}}]})"),
+            "tool_call: f {\"n\":1}");
   // What names no tool is no call of one.
   EXPECT_EQ(shown("message", R"({"role":"user","message":"hi","tool_calls":["f",{"id":"1"},7]})"),
             "user: hi");
