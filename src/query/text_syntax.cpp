@@ -1,5 +1,7 @@
 #include "query/text_syntax.h"
 
+#include <optional>
+
 #include "text/characters.h"
 
 namespace varve::query {
@@ -15,6 +17,11 @@ using Sign = TextClause::Sign;
 bool starts_word(std::string_view text, size_t at) {
   const auto next = text::skip_ignored(text, &at).character_class;
   return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
+}
+
+bool is_word_character(CharacterClass one) {
+  return one == CharacterClass::kWord || one == CharacterClass::kMark ||
+         one == CharacterClass::kUnspaced;
 }
 
 // Also behind wildcards: what is taken as plain words, such as *1,200 and ?src/main.c, keeps its
@@ -49,13 +56,15 @@ bool is_wildcard(std::string_view token) {
 }
 
 // Signs around a token that are none of ours, of any script: "(oauth*," and "«oauth*»" -> "oauth*".
+// So are connectors with a word on one side only, as in "/etc/*", "@types/*" and "--no-*"; but
+// "c++" and "c#" end with theirs.
 std::string_view without_punctuation(std::string_view token) {
   const auto is_edge = [](const text::Character& one) {
     if (one.code_point == '*' || one.code_point == '?') return false;
-    return one.character_class == CharacterClass::kOther ||
-           one.character_class == CharacterClass::kIgnored ||
-           one.character_class == CharacterClass::kApostrophe || one.code_point == '.' ||
-           one.code_point == ':';
+    return !is_word_character(one.character_class);
+  };
+  const auto may_end = [](const text::Character& one) {
+    return one.code_point == '+' || one.code_point == '#';
   };
   const auto last_of = [](std::string_view text) {
     size_t at = text.size() - 1;
@@ -66,9 +75,34 @@ std::string_view without_punctuation(std::string_view token) {
     token.remove_prefix(character_at(token, 0).size_bytes);
   }
   while (!token.empty() && (is_edge(last_of(token)) || token.back() == '?')) {
+    if (may_end(last_of(token))) break;
     token.remove_suffix(last_of(token).size_bytes);
   }
   return token;
+}
+
+// Where two connectors stand side by side, as in "std::vec*", a text's words are not joined: the
+// first of them, and what is behind them all. Nothing when there are none; "c++*" has an end.
+struct Gap {
+  size_t begin;
+  size_t end;
+};
+std::optional<Gap> find_gap(std::string_view token) {
+  size_t begin = 0;
+  size_t count = 0;
+  for (size_t at = 0; at < token.size();) {
+    const auto character = character_at(token, at);
+    if (character.character_class == CharacterClass::kConnector) {
+      if (count++ == 0) begin = at;
+    } else if (character.character_class != CharacterClass::kIgnored) {
+      const bool ends_word = token.substr(begin, at - begin) == "++" &&
+                             token.find_first_not_of('*', at) == std::string_view::npos;
+      if (count > 1 && !ends_word) return Gap{begin, at};
+      count = 0;
+    }
+    at += character.size_bytes;
+  }
+  return std::nullopt;
 }
 
 class TextParser {
@@ -108,8 +142,11 @@ class TextParser {
     at_ = end_of_token(begin);
     const std::string_view token = text_.substr(begin, at_ - begin);
     const std::string_view rest = text_.substr(behind_sign, at_ - behind_sign);
+    // Two signs, as in --no-*, are those of a program's option.
+    const bool is_option = rest.starts_with('-') || rest.starts_with('+');
     const bool has_sign =
-        is_sign && (starts_word_or_wildcard(rest, 0) || is_wildcard(without_punctuation(rest)));
+        is_sign && !is_option &&
+        (starts_word_or_wildcard(rest, 0) || is_wildcard(without_punctuation(rest)));
     add_token(has_sign ? rest : token, has_sign ? sign : Sign::kRanked);
   }
 
@@ -124,7 +161,12 @@ class TextParser {
 
   void add_token(std::string_view token, Sign sign) {
     const std::string_view bare = without_punctuation(token);
-    if (is_wildcard(bare)) {
+    const bool is_pattern = is_wildcard(bare);
+    const auto gap = is_pattern ? find_gap(bare) : std::nullopt;
+    if (gap && sign != Sign::kNot) {
+      add_token(bare.substr(0, gap->begin), sign);
+      add_token(bare.substr(gap->end), sign);
+    } else if (is_pattern && !gap) {
       add(Kind::kWildcard, sign, bare);
     } else if (sign == Sign::kRanked && !clauses_.empty() && clauses_.back().kind == Kind::kWords &&
                clauses_.back().sign == sign) {

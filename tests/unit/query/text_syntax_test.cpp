@@ -110,6 +110,28 @@ INSTANTIATE_TEST_SUITE_P(
                       SyntaxCase{"oauth*？", "x(oauth*)"}, SyntaxCase{"“*”", "w(“*”)"},
                       SyntaxCase{"oauth*」東", "w(oauth*」東)"}));
 
+// A text has its words without the connectors that join them on one side only.
+INSTANTIATE_TEST_SUITE_P(
+    WildcardsBetweenConnectors, TextSyntax,
+    ::testing::Values(SyntaxCase{"/etc/nginx/*", "x(etc/nginx/*)"},
+                      SyntaxCase{"~/.config/*", "x(config/*)"},
+                      SyntaxCase{"./src/*.ts", "x(src/*.ts)"}, SyntaxCase{"@types/*", "x(types/*)"},
+                      SyntaxCase{"_internal_*", "x(internal_*)"}, SyntaxCase{"src/*/", "x(src/*)"},
+                      SyntaxCase{"*c++", "x(*c++)"}, SyntaxCase{"*c#", "x(*c#)"},
+                      SyntaxCase{"c++*", "x(c++*)"}, SyntaxCase{"+/etc/*", "+x(etc/*)"},
+                      SyntaxCase{"-@types/*", "-x(types/*)"}, SyntaxCase{"--no-*", "x(no-*)"},
+                      SyntaxCase{"+--no-*", "x(no-*)"}, SyntaxCase{"-**", "w(-**)"}));
+
+// Two connectors side by side join nothing in a text.
+INSTANTIATE_TEST_SUITE_P(
+    WildcardsAcrossGaps, TextSyntax,
+    ::testing::Values(SyntaxCase{"std::vec*", "w(std) x(vec*)"},
+                      SyntaxCase{"+std::vec*", "+w(std) +x(vec*)"},
+                      SyntaxCase{"-std::vec*", "-w(std::vec*)"},
+                      SyntaxCase{"https://a.example/*", "w(https) x(a.example/*)"},
+                      SyntaxCase{"a::b::c*", "w(a b) x(c*)"}, SyntaxCase{"c++1*", "w(c) x(1*)"},
+                      SyntaxCase{"src/**/*.ts", "x(src/**/*.ts)"}));
+
 // What is taken as plain words must be there, or must not, all the same.
 INSTANTIATE_TEST_SUITE_P(WildcardsThatArePlainWords, TextSyntax,
                          ::testing::Values(SyntaxCase{"-tea*,oil*", "-w(tea*,oil*)"},

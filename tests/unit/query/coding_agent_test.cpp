@@ -1,0 +1,157 @@
+// What an agent that programs keeps, and how it is asked for: by the whole of a name, by its parts,
+// and by what else stands for it. The entry that is meant comes first.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "json/tree.h"
+#include "query_fixture.h"
+
+namespace varve::query {
+namespace {
+
+struct Kept {
+  const char* id;
+  const char* text;
+};
+
+constexpr Kept kKept[] = {
+    {"lexer", "Fixed the null check in src/parser/lexer.cpp:218, it read past the end"},
+    {"parser", "src/parser/parser.cpp:97 copies the token list on every call"},
+    {"client", "The retry loop lives in internal/client/retry.go:42"},
+    {"server", "internal/server/retry.go:42 is a copy with other limits"},
+    {"button", "packages/web/src/components/Button/index.tsx has the hover bug"},
+    {"modal", "packages/web/src/components/Modal/index.tsx traps the focus"},
+    {"windows", R"(C:\tools\AppData\Local\Temp\build.log holds the msbuild output)"},
+    {"nginx", "/etc/nginx/sites-available/api.conf proxies to the upstream"},
+    {"nvim", "~/.config/nvim/init.lua sets the leader key"},
+    {"trace", R"(File "/srv/app/orders.py", line 88, in create_order KeyError: 'customer_id')"},
+    {"grid", "panicked at 'index out of bounds: the len is 3', src/grid.rs:55:13"},
+    {"java", "java.lang.NullPointerException at InvoiceService.close(InvoiceService.java:142)"},
+    {"refused", "Error: connect ECONNREFUSED 127.0.0.1:5432"},
+    {"moved", "error[E0382]: borrow of moved value: `config`"},
+    {"argument", "src/api/users.ts(45,17): error TS2345: Argument of type 'string'"},
+    {"module", "error TS2307: Cannot find module '@/lib/session'"},
+    {"lease", "git push --force-with-lease is allowed on own branches"},
+    {"rustls", "cargo test --no-default-features --features rustls"},
+    {"orders", "curl https://api.example.com/v2/orders?status=open"},
+    {"heap", "NODE_OPTIONS=--max-old-space-size=4096 fixes the heap limit"},
+    {"limited", R"(response was {"error":{"code":"rate_limited","retry_after_ms":1500}})"},
+    {"index", "CREATE INDEX CONCURRENTLY idx_events_tenant ON events (tenant_id)"},
+    {"branch", "Work happens on feature/JIRA-4821-oauth-refresh"},
+    {"node", "@types/node 20 breaks the Buffer typings"},
+    {"babel", "@babel/core and @babel/preset-env are out of step"},
+    {"vector", "std::vector::push_back may invalidate every iterator"},
+    {"view", "std::string_view must not outlive its buffer"},
+    {"channel", "tokio::sync::mpsc::channel is bounded to 64"},
+    {"flush", "_internal_flush must hold the lock"},
+    {"uuid", "request 550e8400-e29b-41d4-a716-446655440000 timed out"},
+    {"redis", "redis runs on 10.0.12.7:6379 without a password"},
+    {"sharp", "The plugin host is written in C#"},
+    {"plus", "Only the codec is C++; everything else is Rust"},
+    {"standard", "We compile with -std=c++20 and no exceptions"},
+    {"net", ".NET 8 is required on the build agents"},
+};
+
+struct Asked {
+  const char* text;
+  const char* id;
+};
+
+class CodingAgent : public ::testing::Test {
+ protected:
+  CodingAgent() {
+    for (const Kept& one : kKept) add(one);
+  }
+  void add(const Kept& one) {
+    json::Tree entry = json::Tree::object();
+    entry.set("id", json::Tree::string(one.id));
+    entry.set("type", json::Tree::string("finding"));
+    entry.set("content", json::Tree::string(one.text));
+    log_.add(entry.canonical());
+  }
+  // Ids, the best first.
+  std::string found(const std::string& text) {
+    json::Tree query = json::Tree::object();
+    query.set("text", json::Tree::string(text));
+    query.set("sort_by", json::Tree::string("match"));
+    return log_.ids(query.canonical());
+  }
+  void expect_first(const std::vector<Asked>& all) {
+    for (const Asked& one : all) {
+      const std::string ids = found(one.text);
+      EXPECT_EQ(ids.substr(0, ids.find(' ')), one.id) << one.text << ": " << ids;
+    }
+  }
+  QueryLog log_;
+};
+
+TEST_F(CodingAgent, FindsPathsWholeAndByPart) {
+  expect_first({{"src/parser/lexer.cpp", "lexer"},
+                {"lexer.cpp:218", "lexer"},
+                {"where was the null check fixed in lexer.cpp?", "lexer"},
+                {"src/parser/parser.cpp", "parser"},
+                {"internal/server/retry.go", "server"},
+                {"client/retry.go:42", "client"},
+                {"Button/index.tsx", "button"},
+                {"Modal/index.tsx", "modal"},
+                {"C:/tools/AppData/Local/Temp/build.log", "windows"},
+                {"api.conf", "nginx"},
+                {"orders.py line 88", "trace"},
+                {"src/grid.rs:55", "grid"}});
+}
+
+TEST_F(CodingAgent, FindsErrorsAsTheyArePasted) {
+  expect_first({{"KeyError customer_id", "trace"},
+                {"index out of bounds: the len is 3", "grid"},
+                {"InvoiceService.java:142", "java"},
+                {"NullPointerException", "java"},
+                {"connect ECONNREFUSED 127.0.0.1:5432", "refused"},
+                {"error[E0382]", "moved"},
+                {"TS2345", "argument"},
+                {"Cannot find module @/lib/session", "module"},
+                {R"("code":"rate_limited")", "limited"}});
+}
+
+TEST_F(CodingAgent, FindsNamesOfEveryKind) {
+  expect_first({{"--force-with-lease", "lease"},
+                {"force with lease", "lease"},
+                {"https://api.example.com/v2/orders", "orders"},
+                {"max-old-space-size", "heap"},
+                {"JIRA-4821", "branch"},
+                {"@babel/preset-env", "babel"},
+                {"std::vector", "vector"},
+                {R"("mpsc::channel")", "channel"},
+                {"550E8400-e29b", "uuid"},
+                {"10.0.12.7", "redis"},
+                {"C#", "sharp"},
+                {"+C++", "plus"},
+                {"std=c++20", "standard"},
+                {R"("-std=c++20")", "standard"},
+                {".NET", "net"}});
+}
+
+TEST_F(CodingAgent, FindsByWildcardsWhateverStandsBeforeTheFirstWord) {
+  expect_first({{"/etc/nginx/*", "nginx"},
+                {"~/.config/nvim/*", "nvim"},
+                {"@/lib/*", "module"},
+                {"@types/*", "node"},
+                {"_internal_*", "flush"},
+                {"--force-*", "lease"},
+                {"--no-default-*", "rustls"},
+                {"idx_events_*", "index"}});
+  EXPECT_EQ(found("+/etc/nginx/*"), "nginx");
+  EXPECT_EQ(found("+TS2307 -@/lib/*"), "");
+}
+
+TEST_F(CodingAgent, FindsByWildcardsAcrossConnectorsSideBySide) {
+  expect_first({{"std::vec*", "vector"},
+                {"std::string_v*", "view"},
+                {"tokio::sync::*", "channel"},
+                {"https://api.example.com/*", "orders"}});
+  EXPECT_EQ(found("+std::vec*"), "vector");
+}
+
+}  // namespace
+}  // namespace varve::query
