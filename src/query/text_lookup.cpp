@@ -5,6 +5,24 @@
 
 namespace varve::query {
 
+namespace {
+
+// As Git abbreviates its hashes, and container engines theirs: what is shorter may be a word.
+constexpr size_t kHashBeginningMin = 7;
+constexpr size_t kHashBeginningMax = 12;
+constexpr size_t kHashMax = 64;
+
+bool is_hex(std::string_view word) {
+  return word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// SHA-1 and SHA-256.
+bool is_whole_hash(std::string_view word) {
+  return (word.size() == 40 || word.size() == kHashMax) && is_hex(word);
+}
+
+}  // namespace
+
 index::PostingList list_of_rows(const std::vector<uint32_t>& rows, const index::Index& index,
                                 std::list<index::PostingBuffer>* lists) {
   index::PostingBuffer& kept = lists->emplace_back();
@@ -16,13 +34,37 @@ index::PostingList list_of_rows(const std::vector<uint32_t>& rows, const index::
   return list;
 }
 
-const TextLookup::Word& TextLookup::word(const std::string& word) {
+Result<const TextLookup::Word*> TextLookup::word(const std::string& word) {
   const auto [known, is_new] = words_.try_emplace(word);
   if (is_new) {
     known->second.term = analyzer_.stem(word);
     known->second.rows = index_.text().rows_of(known->second.term);
+    VARVE_TRY(join_hashes(word, &known->second));
   }
-  return known->second;
+  return &known->second;
+}
+
+// A hash is written whole or by its beginning, and asked for by either: other forms of one word.
+Status TextLookup::join_hashes(const std::string& word, Word* found) {
+  const bool may_be_beginning = word.size() >= kHashBeginningMin && word.size() < kHashMax;
+  if (!(may_be_beginning || is_whole_hash(word)) || !is_hex(word)) return {};
+  if (++hash_searches_ > kSearchesMax) return {};
+  std::set<std::string> stems;
+  if (may_be_beginning) {
+    index_.text().for_each_word(word, [&](std::string_view other, std::string_view stem) {
+      if (is_whole_hash(other)) stems.emplace(stem);
+      return true;
+    });
+  }
+  for (size_t size = kHashBeginningMin; is_whole_hash(word) && size <= kHashBeginningMax; ++size) {
+    stems.emplace(analyzer_.stem(word.substr(0, size)));
+  }
+  stems.erase(found->term);
+  if (stems.empty()) return {};
+  stems.insert(found->term);
+  VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
+  found->rows = list_of_rows(rows, index_, lists_);
+  return {};
 }
 
 Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, bool asks_exact,

@@ -39,8 +39,10 @@ class TextLookup {
     std::string term;
     index::PostingList rows;
   };
-  // Looked up once, however often it is asked for. Valid until the next one is.
-  const Word& word(const std::string& word);
+  // Looked up once, however often it is asked for. Valid until the next one is. Of a hash, and of
+  // its beginning, the rows that have the other as well. errors: kCorruption when a list of those
+  // is damaged.
+  Result<const Word*> word(const std::string& word);
   void reserve_words(size_t count) { words_.reserve(words_.size() + count); }
   [[nodiscard]] index::PostingList compound(std::string_view compound) const {
     return index_.text().rows_of(compound);
@@ -63,6 +65,7 @@ class TextLookup {
  private:
   [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard,
                                     const std::set<std::string>& stems) const;
+  Status join_hashes(const std::string& word, Word* found);
   Result<std::vector<uint32_t>> rows_of(const std::set<std::string>& stems) const;
 
   const index::Index& index_;
@@ -71,6 +74,7 @@ class TextLookup {
   boost::unordered_flat_map<std::string, Word> words_;  // by the word
   std::map<std::string, Matches> characters_;
   size_t searches_ = 0;
+  size_t hash_searches_ = 0;
 };
 
 }  // namespace varve::query

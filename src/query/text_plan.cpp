@@ -77,7 +77,7 @@ class TextPlanner {
     }
     settle_phrases(&clauses);
     for (const TextClause& clause : clauses) VARVE_TRY(add(clause));
-    rank();
+    VARVE_TRY(rank());
     const bool has_conditions = !plan_.required.empty() || !plan_.checks.empty();
     const bool has_exclusions = !plan_.excluded.empty() || has_negative_check();
     plan_.has_no_words = plan_.terms.empty() && !has_conditions && !has_exclusions;
@@ -186,7 +186,8 @@ class TextPlanner {
   Status require_word(const text::Words& found, size_t number, Condition* condition) {
     const std::string text(found.text(found.words()[number]));
     if (!text::is_lone_unspaced(text)) {
-      condition->lists.push_back(lookup_.word(text).rows);
+      VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(text));
+      condition->lists.push_back(known->rows);
       return {};
     }
     VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
@@ -364,7 +365,7 @@ class TextPlanner {
   }
 
   // Stop words count only where there is nothing else: no word, no compound, no wildcard.
-  void rank() {
+  Status rank() {
     const bool has_word = std::any_of(words_.begin(), words_.end(), [&](const auto& word) {
       return !analyzer_.is_stop_word(word);
     });
@@ -374,12 +375,13 @@ class TextPlanner {
     lookup_.reserve_words(words_.size());
     for (const auto& word : words_) {
       if (text::is_lone_unspaced(word) || (has_others && analyzer_.is_stop_word(word))) continue;
-      const TextLookup::Word& known = lookup_.word(word);
-      rank_term(known.term, known.rows);
+      VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(word));
+      rank_term(known->term, known->rows);
     }
     for (const auto& compound : compounds_) rank_term(compound, lookup_.compound(compound));
     for (const auto& wildcard : wildcards_) rank_term(wildcard.text, wildcard.rows);
     plan_.words = std::move(words_);
+    return {};
   }
 
   void rank_term(const std::string& term, const index::PostingList& rows) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "json/tree.h"
+#include "query/text_lookup.h"
 #include "query_fixture.h"
 
 namespace varve::query {
@@ -51,6 +52,9 @@ constexpr Kept kKept[] = {
     {"sharp", "The plugin host is written in C#"},
     {"plus", "Only the codec is C++; everything else is Rust"},
     {"standard", "We compile with -std=c++20 and no exceptions"},
+    {"login", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the login"},
+    {"bisect", "bisect points at e83c516 as the first bad commit"},
+    {"image", "sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1"},
     {"net", ".NET 8 is required on the build agents"},
 };
 
@@ -151,6 +155,31 @@ TEST_F(CodingAgent, FindsByWildcardsAcrossConnectorsSideBySide) {
                 {"tokio::sync::*", "channel"},
                 {"https://api.example.com/*", "orders"}});
   EXPECT_EQ(found("+std::vec*"), "vector");
+}
+
+TEST_F(CodingAgent, FindsHashesByTheirBeginningsAndBeginningsByTheirHash) {
+  expect_first({{"9fceb02", "login"},
+                {"9FCEB02", "login"},
+                {"commit 9fceb02d0a", "login"},
+                {"9fceb02d0ae598e95dc970b74767f19372d61af8", "login"},
+                {"e83c516", "bisect"},
+                {"e83c5163316f89bfbde7d9ab23ca2e25604af290", "bisect"},
+                {"4bcff63911fc", "image"},
+                {"sha256:4bcff63911fc", "image"}});
+  EXPECT_EQ(found("+9fceb02"), "login");
+  EXPECT_EQ(found("+commit -9fceb02"), "bisect");
+  EXPECT_EQ(found("9fceb0"), "") << "too short for one";
+  EXPECT_EQ(found("e83c51633"), "") << "a beginning of another length";
+  add({"long", "9fceb02d0ae598e95 is no hash"});
+  add({"again", "9fceb02 was reverted"});
+  EXPECT_EQ(found("+9fceb02 reverted"), "again login") << "each, in either form";
+}
+
+TEST_F(CodingAgent, LooksForSoManyBeginningsOfHashes) {
+  std::string text;
+  for (size_t i = 0; i < kSearchesMax; ++i) text += std::to_string(1'000'000 + i) + ' ';
+  EXPECT_EQ(found(text.substr(8) + "9fceb02"), "login");
+  EXPECT_EQ(found(text + "9fceb02"), "");
 }
 
 }  // namespace
