@@ -76,6 +76,52 @@ bool are_related(std::u32string_view a, std::u32string_view b) {
   return is_ending(beginning, a.substr(common)) && is_ending(beginning, b.substr(common));
 }
 
+bool is_hex(std::u32string_view word) {
+  return word.find_first_not_of(U"0123456789abcdef") == std::u32string_view::npos;
+}
+
+// Whether one is a hash and the other its beginning, of as many digits as are looked for.
+bool are_of_one_hash(std::u32string_view term, std::u32string_view word) {
+  const auto is_whole = [](std::u32string_view one) {
+    return one.size() == 40 || one.size() == 64;
+  };
+  const bool begins = is_whole(word) && term.size() >= 7 && word.substr(0, term.size()) == term;
+  const bool is_begun = is_whole(term) && word.size() >= 7 && word.size() <= 12 &&
+                        term.substr(0, word.size()) == word;
+  return (begins || is_begun) && is_hex(term) && is_hex(word);
+}
+
+constexpr std::u32string_view kConnectors = U"_-./\\@:+#~'";
+constexpr std::u32string_view kEndingPart = U"/\\@:+#~";
+
+// The end of the words that connectors join, from a letter on.
+size_t end_of_joined(const std::u32string& letters, size_t at) {
+  const auto is_letter_at = [&](size_t place) {
+    return place < letters.size() && is_letter(letters[place]);
+  };
+  while (is_letter_at(at) || (at < letters.size() && is_letter_at(at + 1) &&
+                              kConnectors.find(letters[at]) != std::u32string_view::npos)) {
+    ++at;
+  }
+  return at;
+}
+
+// What the index has as compounds: all that is joined, and the parts of a path or an address.
+template <typename Visit>
+void for_each_joined(const std::u32string& letters, Visit visit) {
+  for (size_t begin = 0, end = 0; begin < letters.size(); begin = std::max(end, begin + 1)) {
+    end = is_letter(letters[begin]) ? end_of_joined(letters, begin) : begin;
+    if (end == begin) continue;
+    visit(begin, end);
+    for (size_t part = begin; part < end;) {
+      const auto rest = std::u32string_view(letters).substr(part, end - part);
+      const size_t size = std::min(rest.size(), rest.find_first_of(kEndingPart));
+      visit(part, part + size);
+      part += size + 1;
+    }
+  }
+}
+
 // `*` is any characters, `?` is one. Goes back to the last star only.
 bool matches_wildcard(std::u32string_view pattern, std::u32string_view word) {
   size_t p = 0;
@@ -205,7 +251,8 @@ Highlighter::Highlighter(const std::vector<std::string>& terms) {
     if (read.text.empty()) continue;
     if (has_unspaced(read.text)) read.text = without_outer_stars(read.text);
     if (read.text.find_first_of(U"*?") != std::u32string::npos) {
-      read.kind = Term::Kind::kWildcard;
+      const bool is_joined = read.text.find_first_of(kConnectors) != std::u32string::npos;
+      read.kind = is_joined ? Term::Kind::kJoinedWildcard : Term::Kind::kWildcard;
     } else if (!std::all_of(read.text.begin(), read.text.end(),
                             [](char32_t c) { return is_letter(c) && !is_unspaced(c); })) {
       read.kind = Term::Kind::kAnywhere;
@@ -218,7 +265,16 @@ size_t Highlighter::term_of(std::u32string_view word) const {
   for (size_t i = 0; i < terms_.size(); ++i) {
     const Term& term = terms_[i];
     if (term.kind == Term::Kind::kWord && are_related(term.text, word)) return i;
+    if (term.kind == Term::Kind::kWord && are_of_one_hash(term.text, word)) return i;
     if (term.kind == Term::Kind::kWildcard && matches_wildcard(term.text, word)) return i;
+  }
+  return kNone;
+}
+
+size_t Highlighter::joined_term_of(std::u32string_view joined) const {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].kind != Term::Kind::kJoinedWildcard) continue;
+    if (matches_wildcard(terms_[i].text, joined)) return i;
   }
   return kNone;
 }
@@ -238,6 +294,10 @@ std::vector<Match> Highlighter::find(std::string_view text) const {
       add(at, at + wanted.size(), i);
     }
   }
+  for_each_joined(letters, [&](size_t begin, size_t end) {
+    const size_t term = joined_term_of(std::u32string_view(letters).substr(begin, end - begin));
+    if (term != kNone) add(begin, end, term);
+  });
   for (size_t at = 0; at < letters.size();) {
     size_t end = at;
     while (end < letters.size() && is_letter(letters[end])) ++end;

@@ -372,6 +372,13 @@ class Highlight(FindTest):
             ("東京都と東", "東", ["東", "東"]),
             ("ﾃｽﾄの結果", "テスト", ["ﾃｽﾄ"]),
             ("the tea is on the table", "the tea", ["tea"]),
+            ("idx_events_tenant, idx", "idx_events_*", ["idx_events_tenant"]),
+            ("at src/app/main.cpp:42.", "src/*.cpp*", ["src/app/main.cpp:42"]),
+            ("at src/app/main.cpp:42.", "main.*", ["main.cpp"]),
+            ("docker-compose.yml of docker", "docker-c*", ["docker-compose.yml"]),
+            ("9fceb02d0ae598e95dc970b74767f19372d61af8 and 9fceb", "9fceb02",
+             ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
+            ("commit 9fceb02, 9fceb", "9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02"]),
         )
         for text, word, expected in cases:
             with self.subTest(text):
