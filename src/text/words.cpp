@@ -37,6 +37,24 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
+// v1.2 and what goes on like it.
+bool is_version(std::string_view compound) {
+  if (compound.empty() || compound.front() != 'v') return false;
+  const std::string_view number = compound.substr(1);
+  const size_t dot = number.find_first_not_of("0123456789");
+  return dot > 0 && dot != std::string_view::npos && number[dot] == '.' &&
+         dot + 1 < number.size() && is_digit(number[dot + 1]);
+}
+
+// 2026-03-14t08, as times of RFC 3339 begin.
+constexpr size_t kDayBytes = 10;
+bool begins_with_day(std::string_view compound) {
+  constexpr std::string_view kForm = "0000-00-00t00";
+  if (compound.size() < kForm.size()) return false;
+  return std::equal(kForm.begin(), kForm.end(), compound.begin(),
+                    [](char form, char c) { return form == '0' ? is_digit(c) : c == form; });
+}
+
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<uint8_t>(c) < kAsciiCount; });
@@ -312,8 +330,23 @@ void Words::emit_compound(size_t first, size_t last) {
     folded_.resize(begin);
     return;
   }
-  compounds_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(folded_.size()),
-                        pieces_[first].source_begin, pieces_[last - 1].source_end});
+  const Word compound{static_cast<uint32_t>(begin), static_cast<uint32_t>(folded_.size()),
+                      pieces_[first].source_begin, pieces_[last - 1].source_end};
+  compounds_.push_back(compound);
+  emit_part_asked_for(compound);
+}
+
+// A version without its v, and the day of a time: what stands for the whole where it is asked for.
+void Words::emit_part_asked_for(const Word& compound) {
+  Word part = compound;
+  if (is_version(text(compound))) {
+    part.begin += 1;
+  } else if (begins_with_day(text(compound))) {
+    part.end = part.begin + kDayBytes;
+  } else {
+    return;
+  }
+  compounds_.push_back(part);
 }
 
 }  // namespace varve::text

@@ -4,7 +4,8 @@
 //              (English); 1,200 is "1200"; in scripts without spaces every two characters are a
 //              word, so that two-character words are found.
 //   compound   what connectors join, as an additional term: "pr-1234" besides "pr" and "1234",
-//              "jo@example.com", "example.com", "src/main.py", "main.py", "c++".
+//              "jo@example.com", "example.com", "src/main.py", "main.py", "c++"; "1.2" of "v1.2",
+//              and the day of a time.
 //
 // docs/retrieval.md#words has the rules with examples, tests/unit/text/words_test.cpp the cases.
 #pragma once
@@ -82,6 +83,7 @@ class Words {
   void emit_pieces();
   void emit_compounds();
   void emit_compound(size_t first, size_t last);
+  void emit_part_asked_for(const Word& compound);
   void drop_repeated_compounds(size_t before);
   [[nodiscard]] std::string_view piece_text(const Piece& piece) const {
     return std::string_view(folded_).substr(piece.begin, piece.end - piece.begin);

@@ -12,6 +12,8 @@ UNSPACED = ("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "IDEOGRAPHIC",
 IGNORED = "\u200b\u200c\u200d\u200e\u200f\u00ad\u034f\u2060\ufeff\ufe0f\U000e0100"
 APOSTROPHES = "'’"
 CONNECTORS = "_-./\\@:+#~" + APOSTROPHES
+# Of a compound: a version without its v, the day of a time.
+PART = re.compile(r"(?a:^v(\d+\.\d.*)|^(\d{4}-\d\d-\d\d)t\d\d)", re.S)
 ENDING_A_PART = "/\\@:+#~"
 
 
@@ -63,7 +65,9 @@ def compounds_of(text, runs):
               text[begin - 1] in ENDING_A_PART]
     ends = [begin - 1 for begin in begins[1:]] + [end]
     found = [text[runs[0][0]:end]] + [text[b:e] for b, e in zip(begins, ends)]
-    return list(dict.fromkeys(folded(one) for one in found if not all(map(is_word_part, one))))
+    compounds = [folded(one) for one in found if not all(map(is_word_part, one))]
+    return list(dict.fromkeys(compounds + [part for one in compounds
+                                      for parts in PART.findall(one) for part in parts if part]))
 
 
 def without_thousands(text):

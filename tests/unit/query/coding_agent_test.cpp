@@ -52,6 +52,11 @@ constexpr Kept kKept[] = {
     {"sharp", "The plugin host is written in C#"},
     {"plus", "Only the codec is C++; everything else is Rust"},
     {"standard", "We compile with -std=c++20 and no exceptions"},
+    {"tls", "Upgraded to v2.14.3, the release with the TLS patch"},
+    {"sdk", "v3.2.14 of the SDK leaks file descriptors"},
+    {"react", "react 18.2.0 and react-dom 18.2.0 must match"},
+    {"crash", "2026-03-14T08:22:51Z ERROR worker crashed while draining the queue"},
+    {"slow", "[2026-03-15 11:02:07,345] WARN slow consumer disconnected, 14 were left"},
     {"login", "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the login"},
     {"bisect", "bisect points at e83c516 as the first bad commit"},
     {"image", "sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1"},
@@ -173,6 +178,26 @@ TEST_F(CodingAgent, FindsHashesByTheirBeginningsAndBeginningsByTheirHash) {
   add({"long", "9fceb02d0ae598e95 is no hash"});
   add({"again", "9fceb02 was reverted"});
   EXPECT_EQ(found("+9fceb02 reverted"), "again login") << "each, in either form";
+}
+
+TEST_F(CodingAgent, FindsVersionsWithAndWithoutTheirV) {
+  expect_first({{"2.14.3", "tls"},
+                {"v2.14.3", "tls"},
+                {"3.2.14", "sdk"},
+                {"version 3.2.14", "sdk"},
+                {"v18.2.0", "react"},
+                {"react@18.2.0", "react"},
+                {"2.14.*", "tls"}});
+  EXPECT_EQ(found("+2.14.3"), "tls");
+  EXPECT_EQ(found("+leaks -3.2.14"), "");
+}
+
+TEST_F(CodingAgent, FindsTimesByTheirDay) {
+  expect_first({{"2026-03-14", "crash"},
+                {"what happened on 2026-03-14?", "crash"},
+                {"2026-03-14T08:22", "crash"},
+                {"2026-03-15", "slow"}});
+  EXPECT_EQ(found("+2026-03-14"), "crash");
 }
 
 TEST_F(CodingAgent, LooksForSoManyBeginningsOfHashes) {

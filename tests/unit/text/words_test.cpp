@@ -49,6 +49,19 @@ TEST(Words, KnowWhereTheyComeFrom) {
   EXPECT_EQ(sources_of("我喜欢"), Texts({"我喜", "喜欢"}));
 }
 
+TEST(Words, HaveVersionsWithoutTheirVAndTheDaysOfTimes) {
+  EXPECT_EQ(compounds_of("V2.14.3"), Texts({"v2.14.3", "2.14.3"}));
+  EXPECT_EQ(compounds_of("sdk@v1.2-rc.1"), Texts({"sdk@v1.2-rc.1", "v1.2-rc.1", "1.2-rc.1"}));
+  EXPECT_EQ(compounds_of("v1.2 v\xEF\xBC\x93.4"), Texts({"v1.2", "1.2", "v3.4", "3.4"}));
+  EXPECT_EQ(compounds_of("v1-2 v1.x va.1 av1.2 v.1"),
+            Texts({"v1-2", "v1.x", "va.1", "av1.2", "v.1"}));
+  EXPECT_EQ(compounds_of("v5 v"), Texts({}));
+  EXPECT_EQ(compounds_of("2026-03-14T08:22:51Z"),
+            Texts({"2026-03-14t08:22:51z", "2026-03-14", "2026-03-14t08"}));
+  EXPECT_EQ(compounds_of("2026-03-14T08"), Texts({"2026-03-14t08", "2026-03-14"}));
+  EXPECT_EQ(compounds_of("2026-03-14Tx 2026-3-14T08"), Texts({"2026-03-14tx", "2026-3-14t08"}));
+}
+
 TEST(Words, KnowWhatFollowsThem) {
   const std::string text = "新iPhone版の説 明 a-b don't x";
   Words words;
