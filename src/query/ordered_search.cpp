@@ -27,22 +27,28 @@ struct IsLater {
 class OrderedSearch {
  public:
   OrderedSearch(const index::Index& index, RowFilter& filter, const OrderKey& key, double key_min,
-                TopK* best)
-      : index_(index), filter_(filter), key_(key), key_min_(key_min), best_(best) {}
+                uint64_t fruitless_max, TopK* best)
+      : index_(index),
+        filter_(filter),
+        key_(key),
+        key_min_(key_min),
+        fruitless_max_(fruitless_max),
+        best_(best) {}
 
-  void run() {
-    for (size_t type = 0; type < index_.type_names().size(); ++type) {
-      const auto number = static_cast<uint32_t>(type);
-      const index::TimeOrder& order = index_.time_order(number);
-      if (order.size() == 0 || !filter_.accepts_type(number)) continue;
-      push(number, order.level_count() - 1, 0);
+  // False when it gave up.
+  bool run() {
+    const size_t type_count = index_.type_names().size();
+    for (size_t type = 0; type < type_count && !has_given_up(); ++type) {
+      ++fruitless_;
+      push_type(static_cast<uint32_t>(type));
     }
-    while (!nodes_.empty()) {
+    while (!nodes_.empty() && !has_given_up()) {
       const Node node = nodes_.top();
       nodes_.pop();
-      if (is_hopeless(node)) return;
+      if (is_hopeless(node)) break;
       open(node);
     }
+    return !has_given_up();
   }
 
  private:
@@ -51,6 +57,14 @@ class OrderedSearch {
     if (with_slack(node.bound) < key_min_ || best_->is_beyond(node.bound)) return true;
     return best_->is_full() && node.bound == best_->threshold().key &&
            node.newest_ms < best_->threshold().timestamp_ms;
+  }
+
+  [[nodiscard]] bool has_given_up() const { return fruitless_ > fruitless_max_; }
+
+  void push_type(uint32_t type) {
+    const index::TimeOrder& order = index_.time_order(type);
+    if (order.size() == 0 || !filter_.accepts_type(type)) return;
+    push(type, order.level_count() - 1, 0);
   }
 
   void push(uint32_t type, uint32_t level, uint32_t number) {
@@ -76,7 +90,10 @@ class OrderedSearch {
     for (uint32_t position = extent.end; position > extent.begin; --position) {
       const uint32_t row = order.row(position - 1);
       const double key = key_.of(row);
-      if (key < key_min_ || best_->is_beyond(key) || !filter_.accepts(row)) continue;
+      if (key < key_min_ || best_->is_beyond(key) || !filter_.accepts(row)) {
+        ++fruitless_;
+        continue;
+      }
       best_->offer({key, index_.timestamp_ms(row), row});
     }
   }
@@ -85,15 +102,17 @@ class OrderedSearch {
   RowFilter& filter_;
   const OrderKey& key_;
   double key_min_;
+  uint64_t fruitless_max_;
+  uint64_t fruitless_ = 0;  // types and rows, of which none was offered
   TopK* best_;
   std::priority_queue<Node, std::vector<Node>, IsLater> nodes_;
 };
 
 }  // namespace
 
-void search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
-                     double key_min, TopK* best) {
-  OrderedSearch(index, filter, key, key_min, best).run();
+bool search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
+                     double key_min, uint64_t fruitless_max, TopK* best) {
+  return OrderedSearch(index, filter, key, key_min, fruitless_max, best).run();
 }
 
 }  // namespace varve::query

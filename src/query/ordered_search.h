@@ -3,8 +3,12 @@
 // Branch and bound over the time orders of the types (index/time_order.h): a node's largest
 // importance and newest time bound the key of everything under it, because no curve rises with age.
 // Nodes are opened best bound first until no bound reaches the last result. The cost follows the
-// number of results and how many rows a filter turns away, not the log.
+// number of results and how many rows a filter turns away, not the log. Where those are too many,
+// as with a tag of old and unimportant entries, it gives up, and its caller walks the filter's
+// rows.
 #pragma once
+
+#include <cstdint>
 
 #include "index/index.h"
 #include "query/query.h"
@@ -36,9 +40,11 @@ class OrderKey {
   SortBy sort_by_;
 };
 
-// Offers every accepted row with a key of at least `key_min` that can be among the best. The index
-// is arranged, `best` descending.
-void search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
-                     double key_min, TopK* best);
+// Offers every accepted row with a key of at least `key_min` that can be among the best, unless it
+// comes to more than `fruitless_max` types and rows of which none is offered: then it answers
+// false, and `best` is of no use. The index is arranged, `best` descending.
+[[nodiscard]] bool search_in_order(const index::Index& index, RowFilter& filter,
+                                   const OrderKey& key, double key_min, uint64_t fruitless_max,
+                                   TopK* best);
 
 }  // namespace varve::query

@@ -78,6 +78,7 @@ struct Search::Parts {
   void run_by_match(Answer* answer);
   void run_by_words(Answer* answer);
   void run_by_order(Answer* answer);
+  void offer_every_row(const OrderKey& key, TopK* best);
   void run_by_vector(Answer* answer);
   Candidates word_candidates(Answer* answer);
   Candidates all_candidates(Answer* answer);
@@ -313,18 +314,24 @@ void Search::Parts::run_by_order(Answer* answer) {
   // Without words the rows may not be arranged yet: to look at every one is right, too, but slower.
   const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit) ||
                    index.arranged_count() < row_end;
-  if (query.ascending || few || (query.relevance_min > 0 && !is_relevance)) {
+  const bool every = query.ascending || few || (query.relevance_min > 0 && !is_relevance);
+  const double lowest = std::numeric_limits<double>::lowest();
+  const double key_min = is_relevance ? query.relevance_min : lowest;
+  answer->strategy = "the largest first, bounded by time and importance";
+  // The largest may have none of what is asked for: then as many are looked at as fit, no more.
+  if (every || !search_in_order(index, filter, key, key_min, walked, &best)) {
     answer->strategy = "every row that fits";
-    filter.for_each([&](uint32_t row) {
-      if (query.relevance_min > 0 && relevance.of(row) < query.relevance_min) return;
-      best.offer({key.of(row), index.timestamp_ms(row), row});
-    });
-  } else {
-    answer->strategy = "the largest first, bounded by time and importance";
-    const double lowest = std::numeric_limits<double>::lowest();
-    search_in_order(index, filter, key, is_relevance ? query.relevance_min : lowest, &best);
+    best = TopK(wanted(), query.ascending, after_place());
+    offer_every_row(key, &best);
   }
   take(best, answer);
+}
+
+void Search::Parts::offer_every_row(const OrderKey& key, TopK* best) {
+  filter.for_each([&](uint32_t row) {
+    if (query.relevance_min > 0 && relevance.of(row) < query.relevance_min) return;
+    best->offer({key.of(row), index.timestamp_ms(row), row});
+  });
 }
 
 // Every match, with its place in the order by words.

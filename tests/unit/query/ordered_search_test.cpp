@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 namespace varve::query {
 namespace {
 
+constexpr uint64_t kNeverGiveUp = std::numeric_limits<uint64_t>::max();
 constexpr const char* kTypes[] = {"message", "decision", "finding", "preference", "own_type"};
 
 // The formulas of the relevance, by hand: half-lives and floor as in decay::Rules::defaults().
@@ -134,14 +136,14 @@ TEST_P(OrderedSearch, IsExactlyTheFullScan) {
       for (const size_t count : {1u, 2u, 10u, 150u, 5000u}) {
         RowFilter other = filter;
         TopK best(count, false, std::nullopt);
-        search_in_order(store.index(), filter, key, key_min, &best);
+        ASSERT_TRUE(search_in_order(store.index(), filter, key, key_min, kNeverGiveUp, &best));
         const auto expected = scan(store, other, key, key_min, std::nullopt, count);
         const auto found = best.take();
         expect_same_order(found, expected);
         if (expected.empty()) continue;
         const PlaceInOrder after = expected[store.random()() % expected.size()];
         TopK next(count, false, after);
-        search_in_order(store.index(), filter, key, key_min, &next);
+        ASSERT_TRUE(search_in_order(store.index(), filter, key, key_min, kNeverGiveUp, &next));
         expect_same_order(next.take(), scan(store, other, key, key_min, after, count));
       }
     }
@@ -216,10 +218,50 @@ TEST(OrderedSearchCost, FollowsTheNumberOfResultsNotTheLog) {
   filter.require_that([&](uint32_t) { return ++asked > 0; });
   const Relevance relevance(log.index(), log.rules(), kNowMs);
   TopK best(10, false, std::nullopt);
-  search_in_order(log.index(), filter, OrderKey(log.index(), relevance, SortBy::kRelevance), 0,
-                  &best);
+  const OrderKey key(log.index(), relevance, SortBy::kRelevance);
+  EXPECT_TRUE(search_in_order(log.index(), filter, key, 0, kNeverGiveUp, &best));
   EXPECT_EQ(best.take().front().row, 19'999u);
   EXPECT_LT(asked, 200u);
+}
+
+// 40,000 entries; of every fiftieth, the least important, the tag is `tag`.
+std::unique_ptr<QueryLog> log_of_an_unimportant_tag(bool of_a_type_each) {
+  auto log = std::make_unique<QueryLog>();
+  for (uint32_t row = 0; row < 40'000; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = of_a_type_each ? "type" + std::to_string(row) : "message";
+    facts.timestamp_ms = kNowMs - (40'000 - int64_t{row}) * 60'000;
+    facts.importance = row % 50 == 0 ? 0.1 : 0.9;
+    if (row % 50 == 0) facts.tags.emplace_back("draft");
+    log->add_facts(facts);
+  }
+  log->index().arrange();
+  return log;
+}
+
+TEST(OrderedSearchCost, OfATagWhoseEntriesAreTheLeastFollowsTheTag) {
+  const auto log = log_of_an_unimportant_tag(false);
+  uint32_t asked = 0;
+  RowFilter filter(log->index(), 40'000, kNowMs);
+  filter.require_that([&](uint32_t row) { return ++asked > 0 && row % 50 == 0; });
+  const Relevance relevance(log->index(), log->rules(), kNowMs);
+  TopK best(10, false, std::nullopt);
+  const OrderKey key(log->index(), relevance, SortBy::kImportance);
+  EXPECT_FALSE(search_in_order(log->index(), filter, key, 0, 800, &best));
+  EXPECT_LE(asked, 800u + index::TimeOrder::kFanout);
+}
+
+TEST(OrderedSearchCost, OfATagAmongVeryManyTypesFollowsTheTag) {
+  for (const bool of_a_type_each : {false, true}) {
+    const auto log = log_of_an_unimportant_tag(of_a_type_each);
+    for (const std::string sort_by : {"relevance", "importance"}) {
+      const Answer answer =
+          log->answer(R"({"limit":2,"tags":{"include":["draft"]},"sort_by":")" + sort_by + R"("})");
+      EXPECT_EQ(answer.strategy, "every row that fits");
+      EXPECT_EQ(log->ids_of(answer), "e39950 e39900");
+    }
+  }
 }
 
 }  // namespace
