@@ -153,8 +153,9 @@ varve_store_sync(varve_store_t *store, varve_error_t **error_out VARVE_OUT_OWNED
  *          VARVE_BUSY  the list kept being rebuilt; with rescan, or when there is no list yet,
  *                      another process is creating a session
  *          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
- * @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
- *          with the newer sessions that are skipped
+ * @cost    grows with the page, not with the number of sessions; also with the newer sessions that
+ *          are skipped: those of others with user_id or agent_id, expired ones, and deleted ones
+ *          until a rescan
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_sessions(

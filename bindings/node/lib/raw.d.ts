@@ -179,8 +179,9 @@ export interface Raw {
    *          VARVE_BUSY  the list kept being rebuilt; with rescan, or when there is no list yet,
    *                      another process is creating a session
    *          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
-   * @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
-   *          with the newer sessions that are skipped
+   * @cost    grows with the page, not with the number of sessions; also with the newer sessions that
+   *          are skipped: those of others with user_id or agent_id, expired ones, and deleted ones
+   *          until a rescan
    * @thread  any
    */
   varve_store_sessions(store: Handle | null, filter_json?: Text | null | undefined): string;
@@ -941,6 +942,8 @@ export interface Raw {
    *
    * @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
    *          VARVE_READ_ONLY, VARVE_BAD_HANDLE
+   * @cost    a sync of the log, and if anything was added since, a write of the whole index, which
+   *          grows with the session; for adds that each are durable there is durability "commit"
    * @thread  any
    */
   varve_session_sync(session: Handle | null): void;

@@ -408,8 +408,9 @@ pub struct Api {
     ///          VARVE_BUSY  the list kept being rebuilt; with rescan, or when there is no list yet,
     ///                      another process is creating a session
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
-    /// @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
-    ///          with the newer sessions that are skipped
+    /// @cost    grows with the page, not with the number of sessions; also with the newer sessions that
+    ///          are skipped: those of others with user_id or agent_id, expired ones, and deleted ones
+    ///          until a rescan
     /// @thread  any
     /// ```
     pub varve_store_sessions: unsafe extern "C" fn(store: *mut varve_store_t, filter_json: *const c_char, filter_len: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -1045,6 +1046,8 @@ pub struct Api {
     ///
     /// @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
     ///          VARVE_READ_ONLY, VARVE_BAD_HANDLE
+    /// @cost    a sync of the log, and if anything was added since, a write of the whole index, which
+    ///          grows with the session; for adds that each are durable there is durability "commit"
     /// @thread  any
     /// ```
     pub varve_session_sync: unsafe extern "C" fn(session: *mut varve_session_t, error_out: *mut *mut varve_error_t) -> varve_status_t,

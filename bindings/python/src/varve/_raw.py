@@ -315,8 +315,9 @@ class Functions:
                  VARVE_BUSY  the list kept being rebuilt; with rescan, or when there is no list yet,
                              another process is creating a session
                  VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
-        @cost    grows with the page, not with the number of sessions; with user_id or agent_id also
-                 with the newer sessions that are skipped
+        @cost    grows with the page, not with the number of sessions; also with the newer sessions that
+                 are skipped: those of others with user_id or agent_id, expired ones, and deleted ones
+                 until a rescan
         @thread  any"""
         self.varve_store_delete_session = _function(
             library, "varve_store_delete_session", c_int32,
@@ -1022,6 +1023,8 @@ class Functions:
 
         @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
                  VARVE_READ_ONLY, VARVE_BAD_HANDLE
+        @cost    a sync of the log, and if anything was added since, a write of the whole index, which
+                 grows with the session; for adds that each are durable there is durability "commit"
         @thread  any"""
         self.varve_session_stats = _function(
             library, "varve_session_stats", c_int32,
