@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/utf8.h"
 #include "json/object_reader.h"
 #include "session/decay_config.h"
 #include "session/durability_names.h"
@@ -223,6 +224,7 @@ class ConfigReader {
 }  // namespace
 
 Status read_config(std::string_view text, bool strict, Config* config) {
+  text = without_byte_order_mark(text);
   json::Document document;
   VARVE_TRY(document.parse(text));
   Config changed = *config;

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/metadata.h"
@@ -62,7 +63,7 @@ Result<bool> SessionSource::try_to_hold() {
   generation_ = 0;
   settled_seq_ = durable_seq_ = durable_seq;
   // Unreadable metadata is copied as it is: it only describes the log.
-  const auto parsed = json::Tree::parse(metadata_);
+  const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
   if (!parsed.ok() || !parsed->is_object()) return true;
   if (parsed->get_int64("version") > session::kMetadataVersion) {
     return Status(Code::kFormatVersion, "the session is of a newer version; use a newer varve")
@@ -75,7 +76,7 @@ Result<bool> SessionSource::try_to_hold() {
 }
 
 std::string SessionSource::metadata_with(uint64_t durable_seq) const {
-  const auto parsed = json::Tree::parse(metadata_);
+  const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
   if (!parsed.ok() || !parsed->is_object()) return metadata_;
   auto metadata = session::Metadata::parse(metadata_, parsed->get_string("session_id"));
   if (!metadata.ok() || metadata->edited_outside()) return metadata_;
@@ -183,7 +184,7 @@ Result<std::string> SessionSource::document(std::string_view name) {
 log::SessionRow SessionSource::row(std::string_view session_id) const {
   log::SessionRow row;
   row.session_id = session_id;
-  const auto parsed = json::Tree::parse(metadata_);
+  const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
   if (!parsed.ok() || !parsed->is_object()) return row;
   row.user_id = parsed->get_string("user_id");
   row.agent_id = parsed->get_string("agent_id");

@@ -74,6 +74,14 @@ TEST(Metadata, AHandMadeTextWithoutChecksumAndVersionIsTaken) {
   EXPECT_EQ(parsed->tree().get_string("session_id"), "sess_1");
 }
 
+TEST(Metadata, AnEditorsByteOrderMarkIsNoDamage) {
+  const Metadata before = made(R"({"session_id":"sess_1","title":"mine","ttl_hours":2})");
+  const auto parsed = Metadata::parse("\xEF\xBB\xBF" + before.encode(), "sess_1");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_FALSE(parsed->edited_outside());
+  EXPECT_EQ(parsed->encode(), before.encode());
+}
+
 TEST(Metadata, WrongTextsAreCorruption) {
   for (const std::string text :
        {"", "null", "[]", "{\"a\":", "{\"session_id\":\"sess_2\"}", "{\"a\":1,\"a\":2}"}) {

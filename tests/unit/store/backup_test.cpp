@@ -174,6 +174,17 @@ TEST_F(BackupTest, TakesChangedMetadataAndQuarantine) {
   EXPECT_FALSE(disk_.exists("copy/sessions/notes/quarantine.jsonl"));
 }
 
+TEST_F(BackupTest, KnowsTheGenerationOfMetadataWithAByteOrderMark) {
+  const auto store = open("store");
+  add(*create(*store, "notes"), {"a"});
+  const std::string path = "store/sessions/notes/metadata.json";
+  disk_.write_file(path, "\xEF\xBB\xBF" + file(path));
+  backed_up(*store);
+  const auto manifest = json::Tree::parse(file("copy/backup.json"));
+  ASSERT_TRUE(manifest.ok());
+  EXPECT_EQ(manifest->get("sessions")->items()[0].get_int64("generation"), 1);
+}
+
 TEST_F(BackupTest, IsNotStoppedByWhatIsNoFileOfASession) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a"});

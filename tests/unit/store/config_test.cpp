@@ -175,6 +175,13 @@ TEST(Config, TextsThatAreNoConfigurationAreRefused) {
   }
 }
 
+TEST(Config, AnEditorsByteOrderMarkIsPassedOver) {
+  Config config;
+  const Status status = read("\xEF\xBB\xBF{\"durability\":\"os\"}\r\n", &config, false);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(config.settings.durability, Durability::kOs);
+}
+
 TEST(Config, ANewerVersionIsRefused) {
   Config config;
   for (const std::string text : {R"({"version":"2.0"})", R"({"version":2})", R"({"version":"0.9"})",
