@@ -187,6 +187,26 @@ TEST_F(Reading, IsLenientAboutTagsThatWeWouldNotWrite) {
   EXPECT_EQ(facts_.relations[0].name, "is a");
 }
 
+// docs/format.md says all of this.
+TEST_F(Reading, TakesNumbersAndObjectsOfAnySizeAndWholeNumbersInAnyForm) {
+  const std::string start =
+      R"({"id":"a","type":"note","timestamp":"2026-01-10 14:20:00Z","content":1,)";
+  std::string many = R"("m0":0)";
+  for (int i = 1; i < 70'000; ++i) many += ",\"m" + std::to_string(i) + "\":0";
+  for (const std::string& more :
+       {R"("n":0.)" + std::string(2000, '1'), many, R"("o":{)" + many + "}",
+        std::string(R"("seq":3.0,"schema_version":1.0,"batch":{"i":1e0,"n":4294967295})")}) {
+    const Status status = read(start + more + "}");
+    EXPECT_TRUE(status.ok()) << more.substr(0, 60) << ": " << status.message();
+  }
+  EXPECT_EQ(facts_.seq, 3U);
+  EXPECT_EQ(facts_.batch.index, 1U);
+  for (const char* wrong : {R"("batch":{"i":0,"n":4294967296})", R"("batch":{"i":1,"n":1})",
+                            R"("seq":9007199254740992)"}) {
+    EXPECT_FALSE(read(start + wrong + "}").ok()) << wrong;
+  }
+}
+
 TEST_F(Reading, AChecksumHoldsForReformattedLines) {
   const std::string line =
       sealed(R"({"type":"message","id":"mem_1","content":{"b":1.5,"a":"é/"}})");
