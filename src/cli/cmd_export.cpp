@@ -153,7 +153,7 @@ int export_all(Context& context, const ExportOptions& options) {
     if (Interruption::is_asked()) return code;  // the signal ends the program
     if (failure) {
       progress.clear();
-      const int failed = context.fail(*failure);
+      const int failed = context.fail_in_one_of_all(*std::move(failure), id);
       if (code == kExitOk) code = failed;
     } else {
       ++exported;

@@ -144,7 +144,7 @@ int stats_of_all(Context& context) {
         session.ok() ? session->stats() : Result<std::string>(session.failure());
     if (!text.ok() && is_gone(text.failure())) continue;
     if (!text.ok()) {
-      code = context.fail_in_session(std::move(text.failure()), id);
+      code = context.fail_in_one_of_all(std::move(text.failure()), id);
       continue;
     }
     const json::object stats = parse_object(*text);

@@ -135,6 +135,11 @@ int Context::fail_in_session(Failure failure, const std::string& id) {
   return fail(with_hint(std::move(failure), id));
 }
 
+int Context::fail_in_one_of_all(Failure failure, const std::string& id) {
+  failure.message = id + ": " + failure.message;
+  return fail_in_session(std::move(failure), id);
+}
+
 void Context::receive_log_line(int32_t level, std::string_view line) {
   if (globals_.verbose || globals_.json) {
     note(line);

@@ -61,6 +61,8 @@ class Context {
   int fail(const Failure& failure);
   // The same for a failure about session `id`, with what a person can do next.
   int fail_in_session(Failure failure, const std::string& id);
+  // The same where `id` is one of many sessions: the message says which one.
+  int fail_in_one_of_all(Failure failure, const std::string& id);
 
   // For commands that look for damage or set it aside. Call it before open_store().
   void tolerate_damage() { globals_.tolerates_damage = true; }

@@ -49,7 +49,7 @@ int run_on_all(Context& context, std::string_view label, const SessionWork& work
     int session_code = kExitOk;
     if (!outcome.ok()) {
       progress.clear();
-      session_code = context.fail_in_session(std::move(outcome.failure()), id);
+      session_code = context.fail_in_one_of_all(std::move(outcome.failure()), id);
     } else {
       session_code = outcome->code;
       reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));

@@ -145,8 +145,19 @@ class Compact(Lifecycle):
         self.session_file("b", "metadata.json").write_text('{"version":99}')
         done = self.run_cli("purge", "--all", exit_code=5)
         self.assertEqual(len(re.findall("(?m)^[ac]: purged", done.stderr)), 2)
-        self.assertIn("varve: ", done.stderr)
+        self.assertIn("varve: b: metadata.json is of version 99", done.stderr)
         self.assertEqual(done.stdout, "")
+
+    def test_all_names_the_session_that_fails(self):
+        for session in ("a", "b", "c"):
+            self.run_cli("add", session, "tea", "--create")
+        self.session_file("b", "metadata.json").write_text('{"version":99}')
+        for words in (["verify"], ["repair"], ["migrate"], ["compact"], ["index", "--rebuild"],
+                      ["stats"], ["export", "-o", "out"]):
+            with self.subTest(words):
+                done = self.run_cli(*words, "--all", exit_code=5)
+                self.assertIn("varve: b: metadata.json is of version 99", done.stderr)
+                self.assertEqual(done.stderr.count("varve: "), 1)
 
     def test_a_missing_session_is_told(self):
         self.notes(1)
