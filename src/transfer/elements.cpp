@@ -14,6 +14,9 @@ constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is recogn
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
 
+// What a conversation says to the model beside its messages is the content of one.
+bool is_content(int first_byte) { return first_byte == '"' || first_byte == '['; }
+
 bool is_array_key(std::string_view key) { return key == "entries" || key == "messages"; }
 
 // Position of the next byte that is not blank, or the end.
@@ -229,10 +232,13 @@ std::optional<Element> ElementReader::next_member() {
     advance();
     inside_object_ = true;
     mode_ = Mode::kArray;
-  } else {
-    (void)read_value('}');
+    return std::nullopt;
   }
-  return std::nullopt;
+  const bool is_said = key == "system" && takes_chats() && is_content(peek());
+  const Value value = read_value('}');
+  if (!is_said || !value.is_whole || value.is_too_long) return std::nullopt;
+  text_ = "{\"role\":\"system\",\"content\":" + text_ + "}";
+  return element(line, text_);
 }
 
 // Nothing should follow the array. Text on its last line is reported; later lines are read as
@@ -303,9 +309,8 @@ std::string ElementReader::read_key() {
 // A value, unless it is one of several conversations: then their messages are the elements.
 std::optional<Element> ElementReader::element(uint64_t line, std::string_view text) {
   const bool wants_chat = format_ == ImportFormat::kChat;
-  const bool may_hold = !is_inner_ && (wants_chat || format_ == ImportFormat::kAuto);
   const std::string_view value = text.substr(skip_blanks(text, 0));
-  if (may_hold && value.starts_with('{') && holds_entries(value, wants_chat) &&
+  if (!is_inner_ && takes_chats() && value.starts_with('{') && holds_entries(value, wants_chat) &&
       (wants_chat || !has_member(value, "content"))) {
     inner_ = std::make_unique<Inner>(value, *this, line);
     return std::nullopt;

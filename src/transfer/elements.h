@@ -1,6 +1,7 @@
 // ElementReader: splits an input into the texts of single values, one after another: the lines of
 // JSON lines, or the elements of one JSON array. Where lines or elements are conversations, each an
-// object with an array of messages, it takes these apart, too.
+// object with an array of messages, it takes these apart, too. What such an object has as `system`
+// is one of its messages.
 //
 // It finds only where a value ends, by quotes and brackets, not whether the value is valid: parsing
 // finds that out, and an invalid value does not affect those around it. Memory is bounded by the
@@ -58,6 +59,9 @@ class ElementReader {
   Value read_value(char closing);
   std::string read_key();
   bool take_line(bool* is_too_long);
+  [[nodiscard]] bool takes_chats() const {
+    return format_ == ImportFormat::kChat || format_ == ImportFormat::kAuto;
+  }
   std::optional<Element> next_inner();
   std::optional<Element> element(uint64_t line, std::string_view text);
   Element fault(uint64_t line, std::string message);

@@ -120,6 +120,21 @@ TEST(ElementReader, TakesApartEachOfSeveralConversations) {
   EXPECT_EQ(take_all("{\"x\":1}\n" + entry), (Expected{{1, "{\"x\":1}"}, {2, entry}}));
 }
 
+TEST(ElementReader, WhatAConversationSaysAsSystemIsAMessage) {
+  const std::vector<Taken> all = {{1, R"({"role":"system","content":"Be kind"})"},
+                                  {1, R"({"role":"user","content":"Hi"})"}};
+  constexpr std::string_view kText =
+      R"({"model":"m","system":"Be kind","messages":[{"role":"user","content":"Hi"}],"top_k":1})";
+  EXPECT_EQ(take_all(kText), all);
+  EXPECT_EQ(take_all(kText, ImportFormat::kChat), all);
+  EXPECT_EQ(take_all(kText, ImportFormat::kJson), std::vector<Taken>(all.begin() + 1, all.end()));
+  EXPECT_EQ(take_all(R"({"messages":[{"a":1}],"system":[{"text":"Be, kind"}]})"),
+            (std::vector<Taken>{{1, R"({"a":1})"},
+                                {1, R"({"role":"system","content":[{"text":"Be, kind"}]})"}}));
+  EXPECT_EQ(take_all(R"({"system":null,"messages":[{"a":1}]})"),
+            (std::vector<Taken>{{1, R"({"a":1})"}}));
+}
+
 TEST(ElementReader, DamageInAConversationIsThatOfItsLine) {
   const std::string_view cut_value = "!the text ends in the middle of this element";
   for (const std::string first :
