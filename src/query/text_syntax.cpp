@@ -159,20 +159,31 @@ class TextParser {
     return at;
   }
 
+  // A wildcard with gaps is what stands between them, each by itself.
   void add_token(std::string_view token, Sign sign) {
-    const std::string_view bare = without_punctuation(token);
-    const bool is_pattern = is_wildcard(bare);
-    const auto gap = is_pattern ? find_gap(bare) : std::nullopt;
-    if (gap && sign != Sign::kNot) {
-      add_token(bare.substr(0, gap->begin), sign);
-      add_token(bare.substr(gap->end), sign);
-    } else if (is_pattern && !gap) {
-      add(Kind::kWildcard, sign, bare);
-    } else if (sign == Sign::kRanked && !clauses_.empty() && clauses_.back().kind == Kind::kWords &&
-               clauses_.back().sign == sign) {
-      clauses_.back().text.append(1, ' ').append(token);
+    std::string_view rest = without_punctuation(token);
+    auto gap = is_wildcard(rest) ? find_gap(rest) : std::nullopt;
+    if (gap && sign == Sign::kNot) return add_words(token, sign);
+    if (!gap) return add_part(token, sign);
+    for (; gap; gap = find_gap(rest)) {
+      add_part(rest.substr(0, gap->begin), sign);
+      rest = rest.substr(gap->end);
+    }
+    add_part(rest, sign);
+  }
+
+  void add_part(std::string_view part, Sign sign) {
+    const std::string_view bare = without_punctuation(part);
+    if (is_wildcard(bare)) return add(Kind::kWildcard, sign, bare);
+    add_words(part, sign);
+  }
+
+  void add_words(std::string_view words, Sign sign) {
+    if (sign == Sign::kRanked && !clauses_.empty() && clauses_.back().kind == Kind::kWords &&
+        clauses_.back().sign == sign) {
+      clauses_.back().text.append(1, ' ').append(words);
     } else {
-      add(Kind::kWords, sign, token);
+      add(Kind::kWords, sign, words);
     }
   }
 

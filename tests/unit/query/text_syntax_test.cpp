@@ -141,6 +141,19 @@ INSTANTIATE_TEST_SUITE_P(WildcardsThatArePlainWords, TextSyntax,
                                            SyntaxCase{"-*", "w(-*)"}, SyntaxCase{"+?,a", "w(+?,a)"},
                                            SyntaxCase{"- *,a", "w(- *,a)"}));
 
+// A stack frame for each, or a look at the rest for each, would not end well.
+TEST(TextSyntaxGaps, OfAnyNumberAreReadInOnePass) {
+  constexpr size_t kGapCount = 1'000'000;
+  std::string text;
+  for (size_t i = 0; i < kGapCount; ++i) text.append("a::");
+  const auto ranked = parse_text(text + "x*");
+  ASSERT_EQ(ranked.size(), 2U);
+  EXPECT_EQ(ranked[0].text.size(), 2 * kGapCount - 1) << "a a a ...";
+  EXPECT_EQ(ranked[1].text, "x*");
+  EXPECT_EQ(parse_text("+" + text + "x*").size(), kGapCount + 1);
+  EXPECT_EQ(told("-std::vec*"), "-w(std::vec*)");
+}
+
 TEST(TextSyntaxAnyBytes, AreReadWithoutHarmAndLoseNoWord) {
   const char alphabet[] = {'a', ' ', '"', '+', '-', '*', '?', '(', '\xc3', '\xa9', '\0', '/'};
   unsigned state = 1;
