@@ -211,11 +211,26 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
   }
   VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source_->row(id_)));
   VARVE_TRY(copies_.install(row, contents, log::Existing::kSwapOrMove));
+  VARVE_TRY(mark_durable());
   VARVE_TRY(note_copied());
   totals->copied += 1;
   totals->bytes += written_bytes_;
   totals->entries += scan_.entry_count;
   return {};
+}
+
+// A metadata.json that is damaged or was edited is copied as it is. What it does not say, the
+// copy's `lock` does: else a batch at the end that lost a part would pass for a torn one.
+Status SessionBackup::mark_durable() {
+  const uint64_t durable_seq = source_->durable_seq();
+  const auto told = json::Tree::parse(source_->metadata_with(durable_seq));
+  const bool is_object = told.ok() && told->is_object();
+  if ((is_object ? told->get_count("durable_seq") : 0) >= durable_seq) return {};
+  VARVE_TRY_ASSIGN(const auto copy, copies_.open(id_));
+  VARVE_TRY(copy->lock(context_.clock.deadline_us(context_.lock_timeout_ms), "backup", nullptr));
+  Status status = copy->sync(durable_seq);
+  copy->unlock();
+  return status;
 }
 
 Status SessionBackup::note_copied() {

@@ -48,6 +48,7 @@ class SessionBackup {
   Status extend_documents(log::SessionStorage& copy);
   Status put_if_other(log::SessionStorage& copy, const std::string& name, const std::string& text);
   Status copy_whole(BackupTotals* totals);
+  Status mark_durable();
   Status note_copied();
 
   const CopyContext& context_;

@@ -140,6 +140,25 @@ TEST_F(BackupTest, KnowsThatTheLastBatchIsWhole) {
   EXPECT_EQ(alive(*other, "notes"), (Texts{"a1", "a2", "a3", "b1", "b3"})) << "restored again";
 }
 
+// It is copied as it is, and cannot say what was durable.
+TEST_F(BackupTest, KnowsThatTheLastBatchIsWholeWithoutMetadataToo) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  std::string lines;
+  for (const char* id : {"a", "b", "c"}) lines += text_of(id, "tea") + "\n";
+  ASSERT_TRUE(notes->add_batch(lines).ok());
+  disk_.write_file("store/sessions/notes/metadata.json", "{");
+  backed_up(*store);
+  EXPECT_EQ(file("copy/sessions/notes/metadata.json"), "{");
+  std::string log = file("copy/sessions/notes/memory.jsonl");
+  log[log.find("\"id\":\"b\"") - 5] ^= 1;
+  disk_.write_file("copy/sessions/notes/memory.jsonl", log);
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "c"}));
+  const auto other = open("other");
+  restored(*other);
+  EXPECT_EQ(alive(*other, "notes"), (Texts{"a", "c"}));
+}
+
 // A copy whose log lost its end says so, also where it is restored.
 TEST_F(BackupTest, KnowsHowFarItsLogGoes) {
   const auto store = open("store");
