@@ -83,7 +83,10 @@ class Run:
         if what == "session":
             return shutil.rmtree(self.copy)
         data = bytearray(path.read_bytes())
-        data[self.dice.randrange(len(data))] ^= 1 << self.dice.randrange(8)
+        # A backup of a newer version is not made anew, but refused.
+        version = data.rfind(b'"version": ') + len(b'"version": ')
+        place = self.dice.choice([at for at in range(len(data)) if at != version])
+        data[place] ^= 1 << self.dice.randrange(8)
         path.write_bytes(bytes(data))
 
     # What must hold.
