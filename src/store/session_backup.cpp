@@ -125,7 +125,8 @@ Status SessionBackup::extend(log::SessionStorage& copy, BackupTotals* totals) {
     VARVE_TRY(extend_stream(copy, log::Stream::kTombstones, known_->tombstones.bytes,
                             scan_.tombstones_end));
     VARVE_TRY(extend_stream(copy, log::Stream::kEntries, known_->entries.bytes, scan_.entries_end));
-    return extend_documents(copy);
+    VARVE_TRY(extend_documents(copy));
+    return tells_durable() ? Status() : copy.sync(source_->durable_seq());
   };
   Status status = work();
   copy.unlock();
@@ -221,14 +222,18 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
 
 // A metadata.json that is damaged or was edited is copied as it is. What it does not say, the
 // copy's `lock` does: else a batch at the end that lost a part would pass for a torn one.
-Status SessionBackup::mark_durable() {
+bool SessionBackup::tells_durable() const {
   const uint64_t durable_seq = source_->durable_seq();
   const auto told = json::Tree::parse(source_->metadata_with(durable_seq));
   const bool is_object = told.ok() && told->is_object();
-  if ((is_object ? told->get_count("durable_seq") : 0) >= durable_seq) return {};
+  return (is_object ? told->get_count("durable_seq") : 0) >= durable_seq;
+}
+
+Status SessionBackup::mark_durable() {
+  if (tells_durable()) return {};
   VARVE_TRY_ASSIGN(const auto copy, copies_.open(id_));
   VARVE_TRY(copy->lock(context_.clock.deadline_us(context_.lock_timeout_ms), "backup", nullptr));
-  Status status = copy->sync(durable_seq);
+  Status status = copy->sync(source_->durable_seq());
   copy->unlock();
   return status;
 }

@@ -48,6 +48,8 @@ class SessionBackup {
   Status extend_documents(log::SessionStorage& copy);
   Status put_if_other(log::SessionStorage& copy, const std::string& name, const std::string& text);
   Status copy_whole(BackupTotals* totals);
+  // Whether the metadata.json of the copy tells how far the log was durable.
+  [[nodiscard]] bool tells_durable() const;
   Status mark_durable();
   Status note_copied();
 

@@ -147,13 +147,19 @@ TEST_F(BackupTest, KnowsThatTheLastBatchIsWholeWithoutMetadataToo) {
   std::string lines;
   for (const char* id : {"a", "b", "c"}) lines += text_of(id, "tea") + "\n";
   ASSERT_TRUE(notes->add_batch(lines).ok());
-  disk_.write_file("store/sessions/notes/metadata.json", "{");
+  const std::string path = "store/sessions/notes/metadata.json";
+  const std::string edited = "{\n  \"by\": \"hand\"," + file(path).substr(1);
   backed_up(*store);
-  EXPECT_EQ(file("copy/sessions/notes/metadata.json"), "{");
-  std::string log = file("copy/sessions/notes/memory.jsonl");
-  log[log.find("\"id\":\"b\"") - 5] ^= 1;
-  disk_.write_file("copy/sessions/notes/memory.jsonl", log);
-  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "c"}));
+  for (const std::string& metadata : {edited, std::string("{")}) {  // added to, then copied whole
+    SCOPED_TRACE(metadata);
+    disk_.write_file(path, metadata);
+    backed_up(*store);
+    EXPECT_EQ(file("copy/sessions/notes/metadata.json"), metadata);
+    std::string log = file("copy/sessions/notes/memory.jsonl");
+    log[log.find("\"id\":\"b\"") - 5] ^= 1;
+    disk_.write_file("copy/sessions/notes/memory.jsonl", log);
+    EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "c"}));
+  }
   const auto other = open("other");
   restored(*other);
   EXPECT_EQ(alive(*other, "notes"), (Texts{"a", "c"}));
