@@ -122,6 +122,26 @@ void for_each_joined(const std::u32string& letters, Visit visit) {
   }
 }
 
+// Calls visit(begin, end) with what capitals divide the word of `text` into, if they do. Letters
+// are folded; whether one is a capital says the text.
+template <typename Visit>
+void for_each_part(std::string_view text, const FoldedText& folded, size_t begin, size_t end,
+                   Visit visit) {
+  const auto is_kind = [&](size_t at, char first, char last) {
+    return at < end && text[folded.begins[at]] >= first && text[folded.begins[at]] <= last;
+  };
+  const auto is_capital = [&](size_t at) { return is_kind(at, 'A', 'Z'); };
+  const auto is_small = [&](size_t at) { return is_kind(at, 'a', 'z'); };
+  size_t part = begin;
+  for (size_t at = begin + 1; at < end; ++at) {
+    const bool ends_several = is_small(at + 1) && is_small(at + 2);
+    if (!is_capital(at) || (is_capital(at - 1) && !ends_several)) continue;
+    visit(part, at);
+    part = at;
+  }
+  if (part > begin) visit(part, end);
+}
+
 // `*` is any characters, `?` is one. Goes back to the last star only.
 bool matches_wildcard(std::u32string_view pattern, std::u32string_view word) {
   size_t p = 0;
@@ -249,6 +269,10 @@ Highlighter::Highlighter(const std::vector<std::string>& terms) {
   for (const std::string& term : terms) {
     Term read{FoldedText(term).letters, Term::Kind::kWord};
     if (read.text.empty()) continue;
+    if (read.text.front() == U'~') {
+      terms_.push_back({read.text.substr(1), Term::Kind::kPart});
+      continue;
+    }
     if (has_unspaced(read.text)) read.text = without_outer_stars(read.text);
     if (read.text.find_first_of(U"*?") != std::u32string::npos) {
       const bool is_joined = read.text.find_first_of(kConnectors) != std::u32string::npos;
@@ -267,6 +291,13 @@ size_t Highlighter::term_of(std::u32string_view word) const {
     if (term.kind == Term::Kind::kWord && are_related(term.text, word)) return i;
     if (term.kind == Term::Kind::kWord && are_of_one_hash(term.text, word)) return i;
     if (term.kind == Term::Kind::kWildcard && matches_wildcard(term.text, word)) return i;
+  }
+  return kNone;
+}
+
+size_t Highlighter::term_of_part(std::u32string_view part) const {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].kind == Term::Kind::kPart && are_related(terms_[i].text, part)) return i;
   }
   return kNone;
 }
@@ -304,6 +335,11 @@ std::vector<Match> Highlighter::find(std::string_view text) const {
     const std::u32string_view word = std::u32string_view(letters).substr(at, end - at);
     const size_t term = word.empty() ? kNone : term_of(word);
     if (term != kNone) add(at, end, term);
+    for_each_part(text, folded, at, end, [&](size_t begin_of_part, size_t end_of_part) {
+      const size_t size = end_of_part - begin_of_part;
+      const size_t found = term_of_part(std::u32string_view(letters).substr(begin_of_part, size));
+      if (term == kNone && found != kNone) add(begin_of_part, end_of_part, found);
+    });
     at = std::max(end, at + 1);
   }
   return without_overlaps(std::move(matches));

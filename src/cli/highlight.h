@@ -17,14 +17,15 @@ struct Match {
   size_t term;
 };
 
-// Finds words by terms as `explain` names them: stems ("depart"), wildcards ("encod*"), compounds
-// ("quay-3").
+// Finds words by terms as `explain` names them: stems ("depart"), stems of parts of words
+// ("~profil"), wildcards ("encod*"), compounds ("quay-3").
 //
 // The rule is for the eye and differs from the engine's. Ignoring case and accents, a word is
 // marked when it begins like a term for at least 3 characters, and from there both end or have a
 // usual ending (s, ed, ing, ...). A wildcard marks the words that it matches, or, when connectors
-// are in it ("src/*.c"), what they join; a hash marks its beginning, and that the hash. Compounds,
-// and scripts without spaces, are marked wherever they occur.
+// are in it ("src/*.c"), what they join; a hash marks its beginning, and that the hash. A part is
+// marked inside a word, between capitals. Compounds, and scripts without spaces, are marked
+// wherever they occur.
 class Highlighter {
  public:
   explicit Highlighter(const std::vector<std::string>& terms);
@@ -35,9 +36,10 @@ class Highlighter {
  private:
   struct Term {
     std::u32string text;  // as FoldedText has it
-    enum class Kind { kWord, kWildcard, kJoinedWildcard, kAnywhere } kind;
+    enum class Kind { kWord, kPart, kWildcard, kJoinedWildcard, kAnywhere } kind;
   };
   [[nodiscard]] size_t term_of(std::u32string_view word) const;
+  [[nodiscard]] size_t term_of_part(std::u32string_view part) const;
   [[nodiscard]] size_t joined_term_of(std::u32string_view joined) const;
 
   std::vector<Term> terms_;

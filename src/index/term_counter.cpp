@@ -167,6 +167,16 @@ void TermCounter::count_word(std::string_view word, bool is_compound) {
   count(known != nullptr ? *known : make_word(word, is_compound));
 }
 
+// No word by itself: it is not for wildcards, and makes no entry longer.
+void TermCounter::count_part(std::string_view part) {
+  if (analyzer_.is_stop_word(part)) return;
+  if (const Word* known = parts_.find(part)) return count(*known);
+  part_term_.assign(1, kPartSign).append(analyzer_.stem(part));
+  const Word made{term_number(part_term_), false};
+  parts_.insert(part, made);
+  count(made);
+}
+
 void TermCounter::count_short(const text::ShortWord& word) {
   const uint64_t hash = words_.shorts.hash_of(word);
   words_.shorts.prefetch(hash);
@@ -192,6 +202,7 @@ void TermCounter::count_collected() {
 void TermCounter::forget_terms() {
   words_ = WordTable<Word>(hash_seed_);
   compounds_ = WordTable<Word>(hash_seed_);
+  parts_ = WordTable<Word>(hash_seed_);
   terms_ = WordTable<uint32_t>(hash_seed_);
   release_memory(&frequencies_);
   release_memory(&waiting_);
@@ -206,6 +217,7 @@ void TermCounter::add_text(std::string_view text) {
   count_collected();
   for (const auto& word : words.words()) count_word(words.text(word), false);
   for (const auto& compound : words.compounds()) count_word(words.text(compound), true);
+  for (const auto& part : words.parts()) count_part(words.text(part));
 }
 
 void TermCounter::add_texts(json::Value entry) {
@@ -262,9 +274,9 @@ void TermCounter::end_row() {
 }
 
 uint64_t TermCounter::memory_bytes() const {
-  return words_.memory_bytes() + compounds_.memory_bytes() + terms_.memory_bytes() +
-         counted_.memory_bytes() + occurrences_.capacity() * sizeof(Occurrence) +
-         row_ends_.capacity() * sizeof(uint64_t) +
+  return words_.memory_bytes() + compounds_.memory_bytes() + parts_.memory_bytes() +
+         terms_.memory_bytes() + counted_.memory_bytes() +
+         occurrences_.capacity() * sizeof(Occurrence) + row_ends_.capacity() * sizeof(uint64_t) +
          (frequencies_.capacity() + in_row_.capacity() + waiting_.capacity()) * sizeof(uint32_t);
 }
 

@@ -1,7 +1,7 @@
 // TermCounter: which terms entries have, and how often: entry after entry, from their texts.
 //
-// An entry's text is every string in its content, and its tags. Terms are stems and compounds
-// (text/words.h), numbered in the order in which they are met.
+// An entry's text is every string in its content, and its tags. Terms are stems, compounds, and
+// stems of parts behind a sign (text/words.h), numbered in the order in which they are met.
 //
 // Threads: one may count while another adds to an index what was counted and taken before.
 #pragma once
@@ -74,6 +74,10 @@ struct CountedRows {
   [[nodiscard]] uint64_t memory_bytes() const;
 };
 
+// Before the stem of a part: no word or compound begins with it. So what asks for a word, or must
+// not have it, is not answered with what has it as a part.
+inline constexpr char kPartSign = '~';
+
 class TermCounter {
  public:
   // The seed is secret where others choose the words (base/hash.h). No count depends on it.
@@ -82,6 +86,7 @@ class TermCounter {
         hash_seed_(hash_seed),
         words_(hash_seed),
         compounds_(hash_seed),
+        parts_(hash_seed),
         terms_(hash_seed) {}
   [[nodiscard]] uint64_t hash_seed() const { return hash_seed_; }
 
@@ -123,6 +128,7 @@ class TermCounter {
   void add_text(std::string_view text);
   Word make_word(std::string_view word, bool is_compound);
   void count_word(std::string_view word, bool is_compound);
+  void count_part(std::string_view part);
   void count_short(const text::ShortWord& word);
   void count_collected();
   void count(const Word& word);
@@ -142,6 +148,7 @@ class TermCounter {
   uint64_t hash_seed_;
   WordTable<Word> words_;
   WordTable<Word> compounds_;
+  WordTable<Word> parts_;
   WordTable<uint32_t> terms_;
   std::array<Collected, kCollectedMax> collected_;
   size_t collected_count_ = 0;
@@ -156,6 +163,7 @@ class TermCounter {
   std::vector<uint64_t> row_ends_;  // in occurrences_
   std::vector<uint32_t> waiting_;   // postings, by term; 0 before and after take()
   std::string decoded_;             // scratch: a string with escapes
+  std::string part_term_;           // scratch
 };
 
 }  // namespace varve::index

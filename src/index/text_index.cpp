@@ -86,6 +86,12 @@ PostingList TextIndex::rows_of(std::string_view term) const {
   return dictionary_.find_rows(key);
 }
 
+PostingList TextIndex::rows_with_part(std::string_view stem) const {
+  std::string key{kTerm, kPartSign};
+  key.append(stem);
+  return dictionary_.find_rows(key);
+}
+
 uint64_t TextIndex::total_length(uint32_t rows) const {
   const auto first = lengths_.begin() + std::min<uint32_t>(rows, row_count());
   return std::accumulate(first, lengths_.end(), total_length_,

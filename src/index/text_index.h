@@ -5,6 +5,7 @@
 //
 // Keys of its dictionary, by their first byte:
 //   s TERM     rows that have it, with how often; marked when it is a word, or a compound, itself
+//   s ~STEM    rows that have a word with such a part
 //   w WORD     value: the stem, of a word that is not its own (word_stem.h)
 // What words there are is for wildcards.
 //
@@ -63,6 +64,8 @@ class TextIndex {
   void add_counted(const CountedRows& rows);
 
   [[nodiscard]] PostingList rows_of(std::string_view term) const;
+  // Of words that capitals divide, such as getUserProfile.
+  [[nodiscard]] PostingList rows_with_part(std::string_view stem) const;
   // [terms] of a row; only for covered rows, with everything loaded.
   [[nodiscard]] uint32_t length(uint32_t row) const { return lengths_[row] & ~kAsks; }
   // Whether a sentence of the row asks something.

@@ -6,6 +6,9 @@
 // N and avgdl count every entry of the log up to the query's last row, deleted ones too, so that
 // every process computes the same whatever it has read when.
 //
+// A word that is a part of others (getUserProfile) counts half there, and is as frequent as it is
+// as a word and as a part together.
+//
 // source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009);
 // the idf is Lucene's, never negative. k1 and b were measured (docs/retrieval.md).
 #pragma once
@@ -20,6 +23,7 @@ class Bm25 {
  public:
   static constexpr double kK1 = 0.9;
   static constexpr double kB = 0.75;
+  static constexpr double kPartWeight = 0.5;
 
   Bm25(uint64_t entry_count, uint64_t total_length)
       : entry_count_(static_cast<double>(entry_count)),

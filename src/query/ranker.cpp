@@ -60,6 +60,36 @@ uint64_t count_in(const TextStatistics& statistics, std::string_view term) {
   return found == statistics.row_counts.end() ? 0 : found->second;
 }
 
+struct CountedTerm {
+  const RankedTerm* ranked;
+  uint64_t own_row_count;
+  uint64_t row_count;  // of the collection
+};
+
+// The terms that rows have. A part comes behind its word.
+std::vector<CountedTerm> count_terms(const index::Index& index, const TextPlan& plan,
+                                     uint32_t row_end, const TextStatistics* shared) {
+  std::vector<CountedTerm> counted;
+  counted.reserve(plan.terms.size());
+  const uint64_t entry_count = shared != nullptr ? shared->entry_count : row_end;
+  const auto shared_count = [&](std::string_view term) {
+    return shared != nullptr ? count_in(*shared, term) : 0;
+  };
+  for (const RankedTerm& ranked : plan.terms) {
+    const uint64_t own_count = count_before(ranked.rows, row_end, index);
+    if (own_count == 0) continue;
+    // The collection may have grown less than this session since it was counted.
+    uint64_t row_count = std::max(own_count, shared_count(ranked.text));
+    if (ranked.is_part) {
+      const std::string_view word = std::string_view(ranked.text).substr(1);
+      const bool has_word = !counted.empty() && counted.back().ranked->text == word;
+      row_count += has_word ? counted.back().row_count : shared_count(word);
+    }
+    counted.push_back({&ranked, own_count, std::min(entry_count, row_count)});
+  }
+  return counted;
+}
+
 }  // namespace
 
 Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end,
@@ -68,30 +98,16 @@ Ranker::Ranker(const index::Index& index, const TextPlan& plan, uint32_t row_end
       row_end_(row_end),
       any_row_(!plan.needs_term),
       bm25_(make_bm25(index, row_end, shared)) {
-  struct Counted {
-    const RankedTerm* ranked;
-    uint64_t own_row_count;
-    uint64_t row_count;
-  };
-  std::vector<Counted> counted;
-  counted.reserve(plan.terms.size());
-  for (const RankedTerm& ranked : plan.terms) {
-    const uint64_t own_count = count_before(ranked.rows, row_end, index);
-    if (own_count == 0) continue;
-    // The collection may have grown less than this session since it was counted.
-    const uint64_t row_count =
-        shared == nullptr
-            ? own_count
-            : std::min(shared->entry_count, std::max(own_count, count_in(*shared, ranked.text)));
-    counted.push_back({&ranked, own_count, row_count});
-  }
+  auto counted = count_terms(index, plan, row_end, shared);
   // Terms are large: they are put where they stay.
-  std::sort(counted.begin(), counted.end(), [](const Counted& a, const Counted& b) {
+  std::sort(counted.begin(), counted.end(), [](const CountedTerm& a, const CountedTerm& b) {
     return a.row_count != b.row_count ? a.row_count < b.row_count : a.ranked < b.ranked;
   });
   terms_.reserve(counted.size());
-  for (const Counted& one : counted) {
-    terms_.emplace_back(*one.ranked, one.own_row_count, one.row_count, bm25_.idf(one.row_count));
+  for (const CountedTerm& one : counted) {
+    const double idf = bm25_.idf(one.row_count);
+    terms_.emplace_back(*one.ranked, one.own_row_count, one.row_count,
+                        one.ranked->is_part ? idf * Bm25::kPartWeight : idf);
     find_bounds(&terms_.back());
   }
 }

@@ -44,6 +44,10 @@ class TextLookup {
   // is damaged.
   Result<const Word*> word(const std::string& word);
   void reserve_words(size_t count) { words_.reserve(words_.size() + count); }
+  // The rows with words that capitals divide, one part of which has this stem.
+  [[nodiscard]] index::PostingList part(std::string_view stem) const {
+    return index_.text().rows_with_part(stem);
+  }
   [[nodiscard]] index::PostingList compound(std::string_view compound) const {
     return index_.text().rows_of(compound);
   }

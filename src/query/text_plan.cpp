@@ -152,9 +152,26 @@ class TextPlanner {
       if (!text::is_lone_unspaced(text)) continue;
       VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
       if (matches.is_too_many) continue;  // the first so many rank
-      wildcards_.push_back({"*" + text + "*", matches.rows});
+      wildcards_.push_back({"*" + text + "*", matches.rows, false});
     }
     for (const auto& one : found.compounds()) compounds_.emplace_back(found.text(one));
+    for (const auto& word : found.words()) VARVE_TRY(rank_parts(found, word));
+    return {};
+  }
+
+  // A name that no entry has is asked for by its parts: getUserProfile finds get_user_profile.
+  Status rank_parts(const text::Words& found, const text::Words::Word& word) {
+    auto part = std::lower_bound(
+        found.parts().begin(), found.parts().end(), word.source_begin,
+        [](const text::Words::Word& one, uint64_t begin) { return one.source_begin < begin; });
+    const auto is_of_word = [&] {
+      return part != found.parts().end() && part->source_end <= word.source_end;
+    };
+    if (!is_of_word()) return {};
+    VARVE_TRY_ASSIGN(const TextLookup::Word* const known,
+                     lookup_.word(std::string(found.text(word))));
+    if (!known->rows.is_empty()) return {};
+    for (; is_of_word(); ++part) words_.emplace_back(found.text(*part));
     return {};
   }
 
@@ -262,7 +279,7 @@ class TextPlanner {
     }
     VARVE_TRY_ASSIGN(const auto matches, lookup_.matches(*wildcard, !is_ranked));
     if (matches.is_too_many) return too_many(clause.text);
-    if (clause.sign != Sign::kNot) wildcards_.push_back({pattern, matches.rows});
+    if (clause.sign != Sign::kNot) wildcards_.push_back({pattern, matches.rows, false});
     if (clause.sign == Sign::kMust) require({matches.rows});
     if (clause.sign == Sign::kNot && matches.is_exact) plan_.excluded.push_back({matches.rows});
     if (is_ranked || matches.is_exact) return {};
@@ -341,7 +358,7 @@ class TextPlanner {
   Status rank_whole(const TextClause& clause) {
     VARVE_TRY_ASSIGN(Condition condition, condition_of(analyzer_.read(clause.text)));
     if (condition.phrases.empty() && condition.lists.size() == 1) {
-      wildcards_.push_back({clause.text, condition.lists.front()});
+      wildcards_.push_back({clause.text, condition.lists.front(), false});
       return {};
     }
     return add_condition(std::move(condition), clause.sign, clause.text);
@@ -377,6 +394,7 @@ class TextPlanner {
       if (text::is_lone_unspaced(word) || (has_others && analyzer_.is_stop_word(word))) continue;
       VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(word));
       rank_term(known->term, known->rows);
+      rank_term(index::kPartSign + known->term, lookup_.part(known->term), true);
     }
     for (const auto& compound : compounds_) rank_term(compound, lookup_.compound(compound));
     for (const auto& wildcard : wildcards_) rank_term(wildcard.text, wildcard.rows);
@@ -384,8 +402,9 @@ class TextPlanner {
     return {};
   }
 
-  void rank_term(const std::string& term, const index::PostingList& rows) {
-    if (!rows.is_empty() && ranked_.insert(term).second) plan_.terms.push_back({term, rows});
+  void rank_term(const std::string& term, const index::PostingList& rows, bool is_part = false) {
+    if (rows.is_empty() || !ranked_.insert(term).second) return;
+    plan_.terms.push_back({term, rows, is_part});
   }
 
   text::Analyzer& analyzer_;
@@ -412,10 +431,11 @@ bool TextPlan::finds_nothing(bool is_checked) const {
 
 void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
                          const index::Index& index) {
-  const bool is_ranked = std::any_of(terms.begin(), terms.end(),
-                                     [&](const auto& ranked) { return ranked.text == text; });
+  const bool is_ranked = std::any_of(terms.begin(), terms.end(), [&](const auto& ranked) {
+    return ranked.text == text && !ranked.is_part;
+  });
   if (is_ranked) return;
-  terms.push_back({std::move(text), list_of_rows(rows, index, &own_lists)});
+  terms.push_back({std::move(text), list_of_rows(rows, index, &own_lists), false});
 }
 
 Result<TextPlan> plan_text(std::string_view text, const index::Index& index,

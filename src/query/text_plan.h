@@ -18,10 +18,12 @@
 
 namespace varve::query {
 
-// A word, compound or wildcard that entries are ranked by.
+// A word, compound or wildcard that entries are ranked by; or a word as a part of others, which
+// counts less.
 struct RankedTerm {
-  std::string text;
+  std::string text;  // of a part: the term of its word behind index::kPartSign
   index::PostingList rows;
+  bool is_part = false;
 };
 
 struct TextPlan {

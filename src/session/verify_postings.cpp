@@ -61,8 +61,12 @@ std::string name_of(std::string_view key) {
     case 'r': return "the entries that refer to '" + rest + "'";
     case 'o': return "what an entry refers to";
     case 'w': return "the stem of the word '" + rest + "'";
-    default: return "the entries with the word '" + rest + "'";
+    default: break;
   }
+  if (rest.starts_with(index::kPartSign)) {
+    return "the entries with a part '" + rest.substr(1) + "' of a word";
+  }
+  return "the entries with the word '" + rest + "'";
 }
 
 bool has_list(std::string_view key) { return key.front() != 'o' && key.front() != 'w'; }

@@ -114,8 +114,8 @@ struct ReadShortWord {
   return byte != '+' && byte != '#' && joins_nothing(at + 1);
 }
 
-// The word that begins at `at`, if it is one of ASCII letters and digits, is short and stands
-// apart.
+// The word that begins at `at`, if it is one of ASCII letters and digits, is short, stands apart,
+// and has no capitals that may divide it (capitals.h).
 [[nodiscard]] inline ReadShortWord read_short_word(std::string_view text, size_t at) noexcept {
   constexpr uint64_t kFold = 0x2020202020202020;  // of a digit that bit is set already
   constexpr size_t kHalf = sizeof(uint64_t);
@@ -129,13 +129,18 @@ struct ReadShortWord {
   const uint64_t low = load_bytes(text, at);
   size_t size = bytes_before(bytes_outside_words(low));
   word.folded.low = first(low | kFold, size);
+  uint64_t capitals_behind_first = first(~low & kFold, size) >> 8;
+  uint64_t others = first(low & kFold, size);
   if (size == kHalf) {
     const uint64_t high = load_bytes(text, at + kHalf);
     const size_t more = bytes_before(bytes_outside_words(high));
     word.folded.high = first(high | kFold, more);
+    capitals_behind_first |= first(~high & kFold, more);
+    others |= first(high & kFold, more);
     size += more;
     if (more == kHalf) return {};  // it may go on
   }
+  if (capitals_behind_first != 0 && others != 0) return {};
   if (size == 0 || !stands_apart(text, at + size)) return {};
   word.size_bytes = size;
   return word;

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "text/capitals.h"
 #include "text/characters.h"
 
 namespace varve::text {
@@ -68,6 +69,7 @@ void Words::start(std::string_view text, bool english) {
   folded_.clear();
   words_.clear();
   compounds_.clear();
+  parts_.clear();
 }
 
 void Words::read(std::string_view text, bool english) {
@@ -167,7 +169,18 @@ size_t Words::add_plain_word(size_t begin, size_t end) {
                  ascii_lower);
   const auto size = static_cast<uint32_t>(std::min(end - begin, kWordBytesMax));
   words_.push_back({folded_begin, folded_begin + size, begin, end});
+  add_parts(folded_begin, source_.substr(begin, end - begin));
   return end;
+}
+
+// Of a word that is all ASCII, whose folded form is as long.
+void Words::add_parts(uint32_t folded_begin, std::string_view written) {
+  const auto source_begin = static_cast<uint64_t>(written.data() - source_.data());
+  for_each_part(written, [&](size_t begin, size_t end) {
+    parts_.push_back({folded_begin + static_cast<uint32_t>(begin),
+                      folded_begin + static_cast<uint32_t>(end), source_begin + begin,
+                      source_begin + end});
+  });
 }
 
 // --- words and what joins them -------------------------------------------------------------------
@@ -192,6 +205,7 @@ void Words::add_piece(size_t begin, size_t end, char separator) {
     // Nearly all words: the same as below, without looking at each character's nature.
     folded_.resize(folded_begin + piece.size());
     std::transform(piece.begin(), piece.end(), folded_.begin() + folded_begin, ascii_lower);
+    add_parts(folded_begin, piece);
   } else {
     append_folded_word(piece, &folded_);
   }

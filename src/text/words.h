@@ -6,6 +6,7 @@
 //   compound   what connectors join, as an additional term: "pr-1234" besides "pr" and "1234",
 //              "jo@example.com", "example.com", "src/main.py", "main.py", "c++"; "1.2" of "v1.2",
 //              and the day of a time.
+//   part       what capitals divide a word into: "user" of getUserProfile.
 //
 // docs/retrieval.md#words has the rules with examples, tests/unit/text/words_test.cpp the cases.
 #pragma once
@@ -21,7 +22,7 @@ namespace varve::text {
 
 inline constexpr size_t kWordBytesMax = 128;  // longer words are cut, longer compounds left out
 
-// A text's words, in order, and its compounds. Reused between texts so that memory is kept.
+// A text's words, in order, its compounds and parts. Reused between texts so that memory is kept.
 class Words {
  public:
   struct Word {
@@ -39,6 +40,7 @@ class Words {
 
   [[nodiscard]] const std::vector<Word>& words() const { return words_; }
   [[nodiscard]] const std::vector<Word>& compounds() const { return compounds_; }
+  [[nodiscard]] const std::vector<Word>& parts() const { return parts_; }
   [[nodiscard]] std::string_view text(const Word& word) const {
     return std::string_view(folded_).substr(word.begin, word.end - word.begin);
   }
@@ -76,6 +78,7 @@ class Words {
   size_t read_compound(size_t at);
   size_t end_of_word(size_t at) const;
   void add_piece(size_t begin, size_t end, char separator);
+  void add_parts(uint32_t folded_begin, std::string_view written);
   size_t add_joined_pieces(size_t at);
   size_t add_thousands(size_t at);
   size_t add_tail(size_t at);
@@ -94,6 +97,7 @@ class Words {
   std::string folded_;
   std::vector<Word> words_;
   std::vector<Word> compounds_;
+  std::vector<Word> parts_;
   std::vector<Piece> pieces_;  // of the compound being read
   std::string tail_;           // "++" or "#" behind it
 };

@@ -378,6 +378,9 @@ class Highlight(FindTest):
             ("docker-compose.yml of docker", "docker-c*", ["docker-compose.yml"]),
             ("9fceb02d0ae598e95dc970b74767f19372d61af8 and 9fceb", "9fceb02",
              ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
+            ("getUserProfile of UserGroup, user", "profiles user",
+             ["UserProfile", "User", "user"]),
+            ("HTTPServers, APIs of WiFi", "server api fi", ["Servers", "APIs", "Fi"]),
             ("commit 9fceb02, 9fceb", "9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02"]),
         )
         for text, word, expected in cases:

@@ -57,6 +57,23 @@ TEST_F(TermCounterTest, GivesEachTermItsRowsAndHowOften) {
   EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{4, 1, 0})) << "stop words count";
 }
 
+TEST_F(TermCounterTest, PartsAreTermsOfTheirOwnAndNoWords) {
+  const CountedRows rows = counted({"getUserProfiles of UserGroup", "user", "byId"});
+  EXPECT_EQ(found_in(rows), (Found{{"getuserprofil", {{0, 1}}},
+                                   {"of", {{0, 1}}},
+                                   {"usergroup", {{0, 1}}},
+                                   {"~get", {{0, 1}}},
+                                   {"~user", {{0, 2}}},
+                                   {"~profil", {{0, 1}}},
+                                   {"~group", {{0, 1}}},
+                                   {"user", {{1, 1}}},
+                                   {"byid", {{2, 1}}},
+                                   {"~id", {{2, 1}}}}))
+      << "no part is a stop word";
+  EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{2, 1, 1}));
+  EXPECT_EQ(rows.terms_as_words.size() + rows.words.size(), 5u);
+}
+
 TEST_F(TermCounterTest, TellsATermAndAWordOnce) {
   const CountedRows first = counted({"tea", "teas tea"});
   ASSERT_EQ(first.terms.size(), 1u);

@@ -61,6 +61,11 @@ constexpr Kept kKept[] = {
     {"bisect", "bisect points at e83c516 as the first bad commit"},
     {"image", "sha256:4bcff63911fcb4448bd4fdacec207030997caf25e9bea4045fa6c8c44de311d1"},
     {"net", ".NET 8 is required on the build agents"},
+    {"validate", "AuthService.validateToken throws when the clock of the JWT is ahead"},
+    {"profile", "getUserProfile is cached for ten minutes"},
+    {"settings", "load_user_settings is not cached at all"},
+    {"script", "JavaScript has no integers"},
+    {"beans", "Java has checked exceptions"},
 };
 
 struct Asked {
@@ -198,6 +203,33 @@ TEST_F(CodingAgent, FindsTimesByTheirDay) {
                 {"2026-03-14T08:22", "crash"},
                 {"2026-03-15", "slow"}});
   EXPECT_EQ(found("+2026-03-14"), "crash");
+}
+
+TEST_F(CodingAgent, FindsNamesByThePartsThatCapitalsDivide) {
+  expect_first({{"user profile", "profile"},
+                {"how do we validate tokens?", "validate"},
+                {"auth service", "validate"},
+                {"invoice service", "java"},
+                {"null pointer", "java"},
+                {"getUserProfile", "profile"},
+                {"getuserprofile", "profile"},
+                {"javascript", "script"}});
+  EXPECT_EQ(found("java"), "java beans script") << "a part counts less than a word";
+}
+
+TEST_F(CodingAgent, FindsANameThatNobodyWroteByItsParts) {
+  expect_first({{"get_user_profile", "profile"},
+                {"loadUserSettings", "settings"},
+                {"validate_token", "validate"},
+                {"CreateOrder", "trace"}});
+  EXPECT_EQ(found("JavaScript"), "script") << "it is there: its parts are not asked for";
+}
+
+TEST_F(CodingAgent, WhatMustOrMustNotBeThereIsAWordAndNoPart) {
+  EXPECT_EQ(found("+java"), "java beans");
+  EXPECT_EQ(found("+integers -java"), "script");
+  EXPECT_EQ(found("+cached -user"), "profile");
+  EXPECT_EQ(found("\"user profile\""), "");
 }
 
 TEST_F(CodingAgent, LooksForSoManyBeginningsOfHashes) {

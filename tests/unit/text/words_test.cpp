@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "text/characters.h"
 
 namespace varve::text {
@@ -30,6 +31,20 @@ Texts compounds_of(std::string_view text, bool english = true) {
   return out;
 }
 
+Texts parts_of(std::string_view text) {
+  Words words;
+  words.read(text, true);
+  Texts out;
+  for (const auto& part : words.parts()) {
+    out.emplace_back(words.text(part));
+    const size_t size = part.source_end - part.source_begin;
+    EXPECT_EQ(size, out.back().size());
+    EXPECT_TRUE(std::equal(out.back().begin(), out.back().end(), text.begin() + part.source_begin,
+                           [](char folded, char c) { return folded == ascii_lower(c); }));
+  }
+  return out;
+}
+
 // What the words say they were made of.
 Texts sources_of(std::string_view text) {
   Words words;
@@ -47,6 +62,32 @@ TEST(Words, KnowWhereTheyComeFrom) {
   EXPECT_EQ(sources_of("Caroline's"), Texts({"Caroline"}));
   EXPECT_EQ(sources_of("東京 タ"), Texts({"東京", "タ"}));
   EXPECT_EQ(sources_of("我喜欢"), Texts({"我喜", "喜欢"}));
+}
+
+TEST(Words, HaveThePartsThatCapitalsDivideThemInto) {
+  EXPECT_EQ(parts_of("call getUserProfile() of UserService"),
+            Texts({"get", "user", "profile", "user", "service"}));
+  EXPECT_EQ(parts_of("OpenAI, PostgreSQL and DynamoDB"),
+            Texts({"open", "ai", "postgre", "sql", "dynamo", "db"}));
+  EXPECT_EQ(parts_of("parseHTTPServerURL base64Encode SHA256Sum"),
+            Texts({"parse", "http", "server", "url", "base64", "encode", "sha256", "sum"}));
+  EXPECT_EQ(parts_of("src/ReactNode.tsx: api.getById, my_TestCase-aB"),
+            Texts({"react", "node", "get", "by", "id", "test", "case"}));
+  EXPECT_EQ(parts_of("LangChain's"), Texts({"lang", "chain"}));
+  EXPECT_EQ(words_of("getUserProfile"), Texts({"getuserprofile"})) << "one word all the same";
+  EXPECT_EQ(compounds_of("getUserProfile"), Texts({}));
+}
+
+TEST(Words, HaveNoPartsOfOneLetterAndNoneWhereCapitalsDivideNothing) {
+  EXPECT_EQ(parts_of("iPhone eBay OAuth"), Texts({"phone", "bay", "auth"}));
+  EXPECT_EQ(parts_of("Word word WORD APIs URLs 14T08 IPv6 A b"), Texts({}));
+  EXPECT_EQ(parts_of("aBcDeFgHi"), Texts({})) << "no name: a letter and a half on average";
+  EXPECT_EQ(parts_of("oneTwoTenOneTwoTenOneTwo").size(), 8u);
+  EXPECT_EQ(parts_of("oneTwoTenOneTwoTenOneTwoTen"), Texts({})) << "encoded bytes are like that";
+  const std::string half(32, 'a');
+  EXPECT_EQ(parts_of(half + "B" + half.substr(1)).size(), 2u);
+  EXPECT_EQ(parts_of(half + "B" + half), Texts({}));
+  EXPECT_EQ(parts_of("caf\xC3\xA9Noir"), Texts({})) << "of ASCII alone";
 }
 
 TEST(Words, HaveVersionsWithoutTheirVAndTheDaysOfTimes) {
@@ -267,7 +308,7 @@ Texts sorted_words_of(std::string_view text, bool english) {
   return words;
 }
 
-Texts words_read_apart(std::string_view text, bool english, Texts* compounds) {
+Texts words_read_apart(std::string_view text, bool english, Texts* compounds, Texts* parts) {
   Words words;
   Texts all;
   words.read_others(text, english, [&](const ShortWord& word) {
@@ -276,6 +317,7 @@ Texts words_read_apart(std::string_view text, bool english, Texts* compounds) {
   });
   for (const auto& word : words.words()) all.emplace_back(words.text(word));
   for (const auto& word : words.compounds()) compounds->emplace_back(words.text(word));
+  for (const auto& part : words.parts()) parts->emplace_back(words.text(part));
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -283,8 +325,11 @@ Texts words_read_apart(std::string_view text, bool english, Texts* compounds) {
 void expect_read_apart_alike(std::string_view text) {
   for (const bool english : {false, true}) {
     Texts compounds;
-    ASSERT_EQ(words_read_apart(text, english, &compounds), sorted_words_of(text, english)) << text;
+    Texts parts;
+    ASSERT_EQ(words_read_apart(text, english, &compounds, &parts), sorted_words_of(text, english))
+        << text;
     ASSERT_EQ(compounds, compounds_of(text, english)) << text;
+    ASSERT_EQ(parts, parts_of(text)) << text;
   }
 }
 
@@ -316,6 +361,9 @@ TEST(Words, ShortWordsReadApartAreTheSameWords) {
                                            "\\",
                                            "?",
                                            "word",
+                                           "Word",
+                                           "HTTP",
+                                           "Ab",
                                            "don't",
                                            "eightlet",
                                            "sevenle",
@@ -376,7 +424,11 @@ TEST(Words, ShortWordsAreTheirText) {
   }
   EXPECT_EQ(read_short_word("Word9 x", 0).folded, short_word_of("word9"));
   EXPECT_EQ(read_short_word("Fifteen letters", 0).size_bytes, 7u);
-  EXPECT_EQ(read_short_word("FifteenLetters1.", 0).folded, short_word_of("fifteenletters1"));
+  EXPECT_EQ(read_short_word("Fifteenletters1.", 0).folded, short_word_of("fifteenletters1"));
+  EXPECT_EQ(read_short_word("FIFTEENLETTERS.", 0).folded, short_word_of("fifteenletters"));
+  for (const char* divided : {"fifteenLetters1.", "fifteenletterS", "seventeenS", "aB", "ABc"}) {
+    EXPECT_EQ(read_short_word(divided, 0).size_bytes, 0u) << divided << " may have parts";
+  }
   EXPECT_EQ(read_short_word("sixteenletters16", 0).size_bytes, 0u);
   EXPECT_EQ(read_short_word("", 0).size_bytes, 0u);
 }
