@@ -213,7 +213,7 @@ bool stands_before(Format format, const Item& a, const Item& b) {
   };
   const auto turn = [format](const Item& item) {
     if (!is_message(format, item.source)) return std::make_tuple(int64_t{0}, uint32_t{0}, false);
-    return std::make_tuple(item.turn_ms, item.turn_row, item.answers > 0);
+    return std::make_tuple(item.turn_ms, item.turn_row, is_result(item));
   };
   return std::make_tuple(section(a), turn(a), a.timestamp_ms, a.row) <
          std::make_tuple(section(b), turn(b), b.timestamp_ms, b.row);

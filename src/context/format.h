@@ -30,13 +30,22 @@ struct Item {
   // As messages of a chat: the call that a result stands behind, else the entry itself.
   int64_t turn_ms = 0;
   uint32_t turn_row = 0;
-  size_t calls = 0;    // how many it makes
-  size_t answers = 0;  // how many it has the result of
+  // Of a tool's entry: the ids of the calls that it makes, or has the results of. Empty where it
+  // has none.
+  std::vector<std::string> call_ids;
   double rank = 0;
   std::string piece;    // with what separates it from the next one
   std::string heading;  // what stands above the first item of its kind; may be empty
   uint64_t tokens = 0;  // of the piece
 };
+
+// Whether an item makes calls of tools that await their results, or has results.
+[[nodiscard]] inline bool is_call(const Item& item) noexcept {
+  return !item.call_ids.empty() && item.speaker != Speaker::kTool;
+}
+[[nodiscard]] inline bool is_result(const Item& item) noexcept {
+  return !item.call_ids.empty() && item.speaker == Speaker::kTool;
+}
 
 // Whether an item becomes messages of its own.
 [[nodiscard]] constexpr bool is_message(Format format, Source source) noexcept {

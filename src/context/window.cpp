@@ -137,20 +137,26 @@ class Window {
     return session_.is_tool(candidate.entry);
   }
 
-  // As messages, a result stands behind its call, and a call has as many results as it asked for:
-  // no interface takes others. False where they do not; they are something that is recalled.
+  // As messages, a result stands behind its call, and each call has one result: no interface takes
+  // others. False where they do not; they are something that is recalled.
   bool become_turns(const Unit& unit) {
     const auto items = std::span(items_).subspan(unit.begin);
-    const auto call =
-        std::find_if(items.begin(), items.end(), [](const Item& item) { return item.calls > 0; });
-    size_t answers = 0;
+    const auto call = std::find_if(items.begin(), items.end(), is_call);
+    std::vector<std::string> answered;
     for (Item& item : items) {
-      answers += item.answers;
+      if (is_result(item)) {
+        answered.insert(answered.end(), item.call_ids.begin(), item.call_ids.end());
+      }
       if (call == items.end()) continue;
       item.turn_ms = call->timestamp_ms;
       item.turn_row = call->row;
     }
-    return call == items.end() ? answers == 0 : answers >= call->calls;
+    if (call == items.end()) return answered.empty();
+    std::vector<std::string> called = call->call_ids;
+    std::sort(called.begin(), called.end());
+    std::sort(answered.begin(), answered.end());
+    const bool are_distinct = std::adjacent_find(called.begin(), called.end()) == called.end();
+    return are_distinct && called == answered;
   }
 
   // False when there is no room for all of it, or it cannot be read.
@@ -260,10 +266,7 @@ class Window {
     item.row = selected.place.row;
     item.turn_ms = item.timestamp_ms;
     item.turn_row = item.row;
-    if (entry->is_tool && !entry->is_answered) {
-      const size_t turns = std::max<size_t>(entry->turns.size(), 1);
-      (entry->speaker == Speaker::kTool ? item.answers : item.calls) = turns;
-    }
+    item.call_ids = call_ids_of(*entry);
     item.rank = rank;
     const bool is_turn = is_message(request_.format, source);
     if (is_turn && !entry->is_tool && is_blank(entry->text)) return true;  // no interface takes it
@@ -271,6 +274,14 @@ class Window {
     VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
     return true;
+  }
+
+  static std::vector<std::string> call_ids_of(const EntryText& entry) {
+    if (!entry.is_tool || entry.is_answered) return {};
+    if (entry.turns.empty()) return {entry.call_id};
+    std::vector<std::string> ids;
+    for (const auto& turn : entry.turns) ids.push_back(turn.call_id);
+    return ids;
   }
 
   Status add_headings(Unit* unit) {

@@ -246,6 +246,40 @@ TEST_F(ContextChat, WhatIsNoCallAndNoResultHasNoIdOfACall) {
 {"role":"user","name":"tool","content":"a swan"}])");
 }
 
+// A result that was recorded again, as by an agent that was started anew: no interface takes both.
+TEST_F(ContextChat, ACallThatIsAnsweredTwiceIsNoMessage) {
+  say("before", 1, "user", "Look around.");
+  add("call", "tool_call", 2, R"({"name":"look","call_id":"c5"})");
+  add("seen", "tool_result", 3, R"({"result":"a swan","call_id":"c5"})");
+  EXPECT_EQ(chat().items, "before! call! seen!");
+  add("again", "tool_result", 4, R"({"result":"a swan","call_id":"c5"})");
+  EXPECT_EQ(chat().items, "call seen again before!");
+}
+
+TEST_F(ContextChat, TwoResultsOfOneCallAnswerNoOther) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[
+      {"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},
+      {"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"a","content":"1"},
+      {"role":"tool","tool_call_id":"a","content":"2"},
+      {"role":"user","content":"And?"}])")
+                  .ok());
+  EXPECT_EQ(chat().messages.size(), 2U) << chat().text;
+}
+
+TEST_F(ContextChat, AMessageWithResultsOfTwoCallsIsNoMessage) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([
+      {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},
+      {"role":"assistant","content":[{"type":"tool_use","id":"b","name":"g","input":{}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"},
+                                {"type":"tool_result","tool_use_id":"b","content":"2"}]},
+      {"role":"user","content":"And?"}])")
+                  .ok());
+  EXPECT_EQ(chat().messages.size(), 2U) << chat().text;
+}
+
 TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[

@@ -287,7 +287,9 @@ class Built:
                    if id_ not in self.request.get("exclude_ids", [])]
         members = [each for each in members if not self.is_taken(each)]
         calls = [each for each in members if each.is_call]
-        is_whole = bool(calls) == any(each.is_result for each in members)
+        ids = {kind: [each.call_id for each in members if getattr(each, kind)]
+               for kind in ("is_call", "is_result")}
+        is_whole = ids["is_call"] == ids["is_result"]
         if self.form.is_turn(source) and not is_whole:
             source = "recalled"
         self.call_of.update({each.id: calls[0] for each in members if calls})
