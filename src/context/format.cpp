@@ -59,6 +59,15 @@ std::string name_of(std::string_view label) {
   return name;
 }
 
+constexpr std::string_view kMessageEnd = "},\n";
+
+// Behind the members before it.
+std::string call_id_member(std::string_view call_id) {
+  std::string member;
+  if (!call_id.empty()) append_member("tool_call_id", call_id, &member);
+  return member;
+}
+
 std::string message_of(const EntryText& entry, Speaker speaker, std::string_view text,
                        std::string_view call_id) {
   std::string message = "{";
@@ -69,8 +78,7 @@ std::string message_of(const EntryText& entry, Speaker speaker, std::string_view
   }
   if (speaker == Speaker::kOther) append_member("name", name_of(entry.label), &message);
   append_member("content", text, &message);
-  if (!call_id.empty()) append_member("tool_call_id", call_id, &message);
-  return message + "},\n";
+  return message.append(call_id_member(call_id)).append(kMessageEnd);
 }
 
 std::string messages_of(const EntryText& entry) {
@@ -176,6 +184,14 @@ void write_piece(Format format, const EntryText& entry, Item* item) {
   item->piece = line_of(entry);
   item->heading = format_rfc3339(item->timestamp_ms).substr(0, kDayChars) +
                   (item->source == Source::kPinned ? ", pinned\n" : "\n");
+}
+
+void set_call_id(const std::string& call_id, Item* result) {
+  std::string& own = result->call_ids.front();
+  const size_t end_bytes = call_id_member(own).size() + kMessageEnd.size();
+  result->piece.resize(result->piece.size() - end_bytes);
+  result->piece.append(call_id_member(call_id)).append(kMessageEnd);
+  own = call_id;
 }
 
 std::string counted_form(Format format, Source source, std::string part) {

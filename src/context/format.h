@@ -33,6 +33,7 @@ struct Item {
   // Of a tool's entry: the ids of the calls that it makes, or has the results of. Empty where it
   // has none.
   std::vector<std::string> call_ids;
+  bool is_one_result = false;  // of one call, and nothing is said beside it
   double rank = 0;
   std::string piece;    // with what separates it from the next one
   std::string heading;  // what stands above the first item of its kind; may be empty
@@ -57,6 +58,9 @@ struct Item {
 
 // Sets piece and heading from the entry and the item's other members.
 void write_piece(Format format, const EntryText& entry, Item* item);
+
+// Gives a result that is a message, and the only one of its item, the id of its call.
+void set_call_id(const std::string& call_id, Item* result);
 
 // The part as it will stand in the whole text, which is what is counted: in a message of JSON it is
 // a JSON string.

@@ -106,7 +106,9 @@ class Window {
     }
     Unit unit(items_.size());
     VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
-    if (whole && is_message(request_.format, source) && !become_turns(unit)) {
+    const bool are_messages = whole && is_message(request_.format, source);
+    if (are_messages) VARVE_TRY(name_result(&unit));
+    if (are_messages && !become_turns(unit)) {
       drop(unit);
       unit = Unit(items_.size());
       VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
@@ -135,6 +137,22 @@ class Window {
   Result<bool> may_be_recalled(const Candidate& candidate, Source source) {
     if (!is_message(request_.format, source)) return false;
     return session_.is_tool(candidate.entry);
+  }
+
+  // The result of a unit's only call has the id of this call, whatever they were recorded with.
+  Status name_result(Unit* unit) {
+    const auto items = std::span(items_).subspan(unit->begin);
+    if (items.size() != 2) return {};
+    const auto call = std::find_if(items.begin(), items.end(), is_call);
+    const auto result = std::find_if(items.begin(), items.end(),
+                                     [](const Item& item) { return item.is_one_result; });
+    if (call == items.end() || result == items.end()) return {};
+    if (call->call_ids.size() != 1 || call->call_ids == result->call_ids) return {};
+    set_call_id(call->call_ids.front(), &*result);
+    const uint64_t key = count_key(hash64(result->piece), result->source);
+    VARVE_TRY_ASSIGN(result->tokens, count(key, result->source, result->piece));
+    unit->tokens = add_tokens(call->tokens, result->tokens);
+    return {};
   }
 
   // As messages, a result stands behind its call, and each call has one result: no interface takes
@@ -266,7 +284,9 @@ class Window {
     item.row = selected.place.row;
     item.turn_ms = item.timestamp_ms;
     item.turn_row = item.row;
+    name_call(item.id, entry);
     item.call_ids = call_ids_of(*entry);
+    item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();
     item.rank = rank;
     const bool is_turn = is_message(request_.format, source);
     if (is_turn && !entry->is_tool && is_blank(entry->text)) return true;  // no interface takes it
@@ -274,6 +294,14 @@ class Window {
     VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
     return true;
+  }
+
+  // A call without an id is known by that of its entry.
+  static void name_call(const std::string& id, EntryText* entry) {
+    if (entry->speaker != Speaker::kAssistant || !entry->is_tool || entry->is_answered) return;
+    if (entry->turns.size() > 1) return;
+    std::string& call_id = entry->turns.empty() ? entry->call_id : entry->turns.front().call_id;
+    if (call_id.empty()) call_id = id;
   }
 
   static std::vector<std::string> call_ids_of(const EntryText& entry) {

@@ -280,6 +280,35 @@ TEST_F(ContextChat, AMessageWithResultsOfTwoCallsIsNoMessage) {
   EXPECT_EQ(chat().messages.size(), 2U) << chat().text;
 }
 
+// No interface takes a result without the id of its call.
+TEST_F(ContextChat, ACallAndItsResultAreNamedByTheCallsEntryWhereItHasNoId) {
+  add("look-1", "tool_call", 1, R"({"name":"look","arguments":{}})");
+  ASSERT_TRUE(session.record("tool_result", R"({"name":"look","result":"a swan"})").ok());
+  for (int attempt = 0; attempt < 2; ++attempt) {  // the second knows the counts
+    EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"look {}","tool_call_id":"look-1"},
+{"role":"tool","content":"look a swan","tool_call_id":"look-1"}])");
+  }
+  ASSERT_TRUE(session
+                  .import_lines(R"([
+      {"role":"assistant","content":null,"function_call":{"name":"hear","arguments":"{}"}},
+      {"role":"function","name":"hear","content":"a heron"}])")
+                  .ok());
+  const json::array messages = chat().messages;
+  ASSERT_EQ(messages.size(), 4U) << chat().text;
+  const std::string id(messages[2].as_object().at("tool_call_id").as_string());
+  EXPECT_TRUE(id.starts_with("chat_")) << id;
+  EXPECT_EQ(messages[3].as_object().at("tool_call_id"), id.c_str());
+}
+
+TEST_F(ContextChat, AResultRecordedByTheNameOfItsToolHasTheIdOfItsCall) {
+  add("call", "tool_call", 1, R"({"name":"look","call_id":"c\"5"})");
+  ASSERT_TRUE(session.record("tool_result", R"({"name":"look","result":"a swan"})").ok());
+  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"look","tool_call_id":"c\"5"},
+{"role":"tool","content":"look a swan","tool_call_id":"c\"5"}])");
+  const Answer small = session.context(R"({"format":"chat","budget":{"max_tokens":20}})");
+  EXPECT_LE(small.object().at("token_count").as_int64(), 20);
+}
+
 TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[

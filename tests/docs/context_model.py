@@ -33,6 +33,7 @@ class Entry:
         self.is_call, self.is_result = self.type == "tool_call", self.type == "tool_result"
         members = self.content if isinstance(self.content, dict) else {}
         self.call_id = members.get("call_id", members.get("tool_call_id"))
+        self.turn_id = self.call_id or self.id  # of a result, that of the call it is taken with
         self.role = None if self.is_call or self.is_result else members.get("role")
         self.label, self.text = self.role or self.type, self.text_of(members)
 
@@ -80,7 +81,7 @@ class Entry:
         else:
             known = self.label in ("user", "assistant")
             by = {"role": self.label} if known else {"role": "user", "name": self.label}
-        answers = {"tool_call_id": self.call_id} if self.call_id else {}
+        answers = {"tool_call_id": self.turn_id} if self.is_call or self.is_result else {}
         return {**by, "content": self.text, **answers}
 
     @property
@@ -287,9 +288,10 @@ class Built:
                    if id_ not in self.request.get("exclude_ids", [])]
         members = [each for each in members if not self.is_taken(each)]
         calls = [each for each in members if each.is_call]
-        ids = {kind: [each.call_id for each in members if getattr(each, kind)]
-               for kind in ("is_call", "is_result")}
-        is_whole = ids["is_call"] == ids["is_result"]
+        results = [each for each in members if each.is_result]
+        is_whole = len(calls) == len(results)
+        for each in results:
+            each.turn_id = calls[0].turn_id if calls else each.turn_id
         if self.form.is_turn(source) and not is_whole:
             source = "recalled"
         self.call_of.update({each.id: calls[0] for each in members if calls})
