@@ -139,7 +139,8 @@ Status ElementReader::start() {
     if (window.starts_with('[') && is_array_of_objects(window)) mode_ = Mode::kArray;
     const bool wants_chat = format_ == ImportFormat::kChat;
     const bool is_object = window.starts_with('{') && holds_entries(window, wants_chat);
-    if (is_object && !is_line_each(window, wants_chat)) mode_ = Mode::kObject;
+    // Of an inner one it is known already, from the whole text.
+    if (is_inner_ || (is_object && !is_line_each(window, wants_chat))) mode_ = Mode::kObject;
   }
   is_lines_ = mode_ == Mode::kLines;
   if (!is_lines_) {

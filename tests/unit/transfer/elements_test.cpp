@@ -160,6 +160,14 @@ TEST(ElementReader, AMemberOfThatNameWithoutAnArrayIsNoneOfElements) {
   }
 }
 
+// The tools of a request may be long, and stand before its messages.
+TEST(ElementReader, TakesAConversationOnOneLineApartWhateverStandsBeforeItsMessages) {
+  const std::string text = "{\"tools\":\"" + std::string(300'000, 'x') +
+                           R"(","messages":[{"role":"user"},{"role":"assistant"}]})";
+  const std::vector<Taken> expected = {{1, R"({"role":"user"})"}, {1, R"({"role":"assistant"})"}};
+  EXPECT_EQ(take_all(text, ImportFormat::kAuto, 1'000'000), expected);
+}
+
 TEST(ElementReader, TakesLinesWhereLinesWereAskedFor) {
   EXPECT_EQ(take_all("[{\"a\":1}]\n", ImportFormat::kJsonl), (Expected{{1, "[{\"a\":1}]"}}));
 }
