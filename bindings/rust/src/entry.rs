@@ -189,4 +189,16 @@ mod without_library {
         let again: Entry = serde_json::to_value(&entry).and_then(serde_json::from_value).expect("");
         assert_eq!(again, entry);
     }
+
+    #[test]
+    fn a_number_that_is_read_and_written_again_is_the_same() {
+        for number in ["0.00010001881480466123", "51.24817837550541", "1.0715660391465826e-5"] {
+            let line = format!(r#"{{"type":"finding","content":{number}}}"#);
+            let entry: Entry = serde_json::from_str(&line).expect("read");
+            assert_eq!(entry.content.as_f64(), number.parse().ok(), "{number}");
+            let again: serde_json::Result<Entry> =
+                serde_json::to_string(&entry).and_then(|text| serde_json::from_str(&text));
+            assert_eq!(again.expect("read again"), entry);
+        }
+    }
 }
