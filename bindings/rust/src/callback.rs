@@ -9,6 +9,19 @@ use crate::handle::bytes;
 
 const FAILED: i32 = 1;
 
+/// Runs a closure; none when it panicked. To drop what it panicked with may panic again, and behind
+/// the frame of a trampoline stands C.
+fn caught<T>(closure: impl FnOnce() -> T) -> Option<T> {
+    let panicked_with = match catch_unwind(AssertUnwindSafe(closure)) {
+        Ok(value) => return Some(value),
+        Err(panicked_with) => panicked_with,
+    };
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panicked_with))) {
+        std::mem::forget(again);
+    }
+    None
+}
+
 pub(crate) type Log = dyn Fn(i32, &str) + Send + Sync;
 pub(crate) type Clock = dyn Fn() -> i64 + Send + Sync;
 pub(crate) type Progress = dyn Fn(&str, u64, u64) -> bool + Send + Sync;
@@ -66,11 +79,11 @@ pub(crate) unsafe extern "C" fn log(
     // SAFETY: as this function's own.
     let (slot, line) = unsafe { (&*user_data.cast::<Slot<Log>>(), bytes(line, length)) };
     // A log line has no way to fail: a panic ends here.
-    let _ = catch_unwind(AssertUnwindSafe(|| {
+    caught(|| {
         if let Some(closure) = slot.get() {
             closure(level, &String::from_utf8_lossy(line));
         }
-    }));
+    });
 }
 
 /// # Safety
@@ -78,10 +91,7 @@ pub(crate) unsafe extern "C" fn log(
 pub(crate) unsafe extern "C" fn clock(user_data: *mut c_void) -> i64 {
     // SAFETY: as this function's own.
     let slot = unsafe { &*user_data.cast::<Slot<Clock>>() };
-    catch_unwind(AssertUnwindSafe(|| slot.get().map(|closure| closure())))
-        .ok()
-        .flatten()
-        .unwrap_or_else(system_clock_ms)
+    caught(|| slot.get().map(|closure| closure())).flatten().unwrap_or_else(system_clock_ms)
 }
 
 fn system_clock_ms() -> i64 {
@@ -102,11 +112,9 @@ pub(crate) unsafe extern "C" fn progress(
     let slot = unsafe { &*user_data.cast::<Slot<Progress>>() };
     // SAFETY: as this function's own.
     let operation = unsafe { crate::error::text(operation) };
-    let go_on = catch_unwind(AssertUnwindSafe(|| {
-        slot.get().map_or(true, |closure| closure(&operation, done, total))
-    }));
+    let go_on = caught(|| slot.get().map_or(true, |closure| closure(&operation, done, total)));
     match go_on {
-        Ok(true) => 0,
+        Some(true) => 0,
         _ => FAILED,
     }
 }
@@ -121,11 +129,9 @@ pub(crate) unsafe extern "C" fn tokens(
 ) -> i32 {
     // SAFETY: as this function's own.
     let (slot, text) = unsafe { (&*user_data.cast::<Slot<Tokens>>(), bytes(text, length)) };
-    let counted = catch_unwind(AssertUnwindSafe(|| {
-        slot.get().map(|closure| closure(&String::from_utf8_lossy(text)))
-    }));
+    let counted = caught(|| slot.get().map(|closure| closure(&String::from_utf8_lossy(text))));
     match counted {
-        Ok(Some(tokens)) => {
+        Some(Some(tokens)) => {
             // SAFETY: as this function's own.
             unsafe { tokens_out.write(tokens) };
             0
@@ -187,6 +193,21 @@ mod without_library {
         // SAFETY: as above.
         let answer = unsafe { tokens(counter.user_data(), c"tea".as_ptr(), 3, &mut count) };
         assert_eq!((answer, count), (FAILED, 7));
+    }
+
+    #[test]
+    fn a_panic_with_a_value_that_panics_when_it_is_dropped_stays_in_rust() {
+        struct Twice;
+        impl Drop for Twice {
+            fn drop(&mut self) {
+                panic!("once more");
+            }
+        }
+        let slot = Slot::<Progress>::new();
+        slot.replace(Some(Arc::new(|_: &str, _, _| std::panic::panic_any(Twice))));
+        // SAFETY: `slot` is alive.
+        let answer = unsafe { progress(slot.user_data(), c"verify".as_ptr(), 1, 2) };
+        assert_eq!(answer, FAILED);
     }
 
     #[test]
