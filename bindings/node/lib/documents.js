@@ -1,14 +1,34 @@
 // Documents on their way to a raw function and back.
 import { parse, stringify } from './json.js';
-import { indexFromWire, metadataFromWire, pageFromWire, reportFromWire,
+import { asPrinted, indexFromWire, metadataFromWire, pageFromWire, reportFromWire,
   entryFromWire } from './names.js';
 import { callNow } from './call.js';
 import { invalidArgument } from './errors.js';
 
+/**
+ * The object that is printed for a document. One that has no members for JSON, and is not `{}`, is a
+ * mistake, such as a promise that nobody awaited: it would be taken for `{}`, which is everything.
+ */
+export function members(value) {
+  if (typeof value === 'function') throw noMembers('function');
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  const object = asPrinted(value);
+  if (Array.isArray(object)) return object;
+  if (typeof object !== 'object' || object === null) throw noMembers(value.constructor?.name);
+  const prototype = Object.getPrototypeOf(object);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain && Object.keys(object).length === 0) throw noMembers(object.constructor?.name);
+  return object;
+}
+
+const noMembers = (name) => invalidArgument(
+  `a document is an object with members or JSON text, and this ${name || 'object'} has no members ` +
+  'of its own: await a promise, and give a Map as Object.fromEntries(map)');
+
 /** A document as text: objects are renamed and printed; JSON text is taken as it is. */
 export function document(value, toWire) {
   const isText = typeof value === 'string' || value instanceof Uint8Array;
-  return isText || value === undefined || value === null ? value : stringify(toWire(value));
+  return isText || value === undefined || value === null ? value : stringify(toWire(members(value)));
 }
 
 export const givesDocument = (text) => parse(text);
@@ -61,6 +81,7 @@ export function asObject(value) {
     }
   }
   if (value === undefined || value === null) return {};
+  object = members(object);
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw invalidArgument(WHAT_IS_TAKEN);
   }

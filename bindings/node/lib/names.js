@@ -43,11 +43,15 @@ const USER_DATA = new Set(['content', 'preferences', 'value']);
 const USER_NAMES = new Set(['types', 'statistics', 'metrics', 'terms', 'type_specific',
   'typeSpecific']);
 
-function isPlain(value) {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+/** Whether JSON has an object's own members for it, of whatever class it is. */
+function hasMembers(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    && !ArrayBuffer.isView(value)
+    && !(value instanceof String || value instanceof Number || value instanceof Boolean);
 }
+
+/** The value that JSON.stringify prints for this one. */
+export const asPrinted = (value) => (typeof value?.toJSON === 'function' ? value.toJSON() : value);
 
 /** Sets a member of any name: `__proto__` would be taken for the prototype. */
 function put(object, name, value) {
@@ -62,16 +66,17 @@ function put(object, name, value) {
 /** A Float32Array and its like, which JSON.stringify would print as an object. */
 export const isTypedArray = (value) => ArrayBuffer.isView(value) && !(value instanceof DataView);
 
-function rename(value, renamed) {
+function rename(given, renamed) {
+  const value = asPrinted(given);
   if (Array.isArray(value)) return value.map((item) => rename(item, renamed));
   if (isTypedArray(value)) return Array.from(value);
-  if (!isPlain(value)) return value;
+  if (!hasMembers(value)) return value;
   const result = {};
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (USER_DATA.has(name)) {
       put(result, name, member);
-    } else if (USER_NAMES.has(name) && isPlain(member)) {
+    } else if (USER_NAMES.has(name) && hasMembers(member)) {
       put(result, renamed(name), Object.fromEntries(
         Object.entries(member).map(([key, item]) => [key, rename(item, renamed)])));
     } else {
@@ -89,16 +94,18 @@ export const reportFromWire = (report) => rename(report, toCamel);
 const entryFromWireNames = new Map(ENTRY_MEMBERS.map((name) => [name, toCamel(name)]));
 const entryToWireNames = new Map(ENTRY_MEMBERS.map((name) => [toCamel(name), name]));
 
-export function entryToWire(entry) {
-  if (!isPlain(entry)) return entry;
+export function entryToWire(given) {
+  const entry = asPrinted(given);
+  if (!hasMembers(entry)) return entry;
   const names = Object.keys(entry);
   if (!names.some((name) => entryToWireNames.has(name))) return entry;
   return Object.fromEntries(names.map((name) => [entryToWireNames.get(name) ?? name, entry[name]]));
 }
 
 /** A step of a conversation: the members of an entry, and the id of a tool's call. */
-export function stepToWire(step) {
-  if (!isPlain(step) || !Object.hasOwn(step, 'callId')) return entryToWire(step);
+export function stepToWire(given) {
+  const step = asPrinted(given);
+  if (!hasMembers(step) || !Object.hasOwn(step, 'callId')) return entryToWire(step);
   const { callId, ...others } = step;
   return { ...entryToWire(others), call_id: callId };
 }
@@ -155,8 +162,9 @@ export function metadataFromWire(metadata) {
       CONFIGURATION.has(name) ? reportFromWire(value) : value]));
 }
 
-export function metadataToWire(patch) {
-  if (!isPlain(patch)) return patch;
+export function metadataToWire(given) {
+  const patch = asPrinted(given);
+  if (!hasMembers(patch)) return patch;
   return Object.fromEntries(Object.entries(patch).map(([name, value]) => {
     const wire = metadataToWireNames.get(name) ?? name;
     return [wire, CONFIGURATION.has(wire) ? optionsToWire(value) : value];

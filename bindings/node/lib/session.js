@@ -1,7 +1,7 @@
 // A session: one memory.
 import { AT_ONCE, HANDLE, Resource, callNow, callback, define } from './call.js';
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
-  resultsOf, resultsOfSync } from './documents.js';
+  members, resultsOf, resultsOfSync } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { entriesToWire, entryToWire, isTypedArray, metadataToWire, optionsToWire,
   stepToWire } from './names.js';
@@ -22,7 +22,8 @@ function refuseLeftOut(value, place) {
 }
 
 /** Conditions of a deletion: one that is undefined, at any depth, is a mistake, and would be none. */
-function conditions(query) {
+function conditions(given) {
+  const query = members(given);
   if (typeof query === 'object' && query !== null && !ArrayBuffer.isView(query)) {
     for (const [name, member] of Object.entries(query)) refuseLeftOut(member, name);
   }

@@ -1,7 +1,7 @@
 // A store: one directory, or memory, that holds any number of sessions.
 import { AT_ONCE, HANDLE, Resource, callLater, callNow, callback, define } from './call.js';
 import * as constants from './constants.js';
-import { asObject, document, givesPage, givesReport, pagesOf, pagesOfSync, resultsOf,
+import { asObject, document, givesPage, givesReport, members, pagesOf, pagesOfSync, resultsOf,
   resultsOfSync } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { parse } from './json.js';
@@ -13,7 +13,8 @@ const options = (value) => document(value, optionsToWire);
 const OWNERS = new Set(['user_id', 'agent_id', 'session_ids']);
 
 /** Options that say whose. An owner that is undefined is a mistake, and would be everybody. */
-function owned(value) {
+function owned(given) {
+  const value = members(given);
   if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined && OWNERS.has(toSnake(name))) {

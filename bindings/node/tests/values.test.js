@@ -202,3 +202,43 @@ test('a misspelt option is named as it stands in JSON', async (t) => {
   await assert.rejects(store.createSession({ sessionName: 'x' }),
     ({ code, details }) => code === 'VARVE_INVALID_ARGUMENT' && details.member === 'session_name');
 });
+
+test('what has no members for JSON is no document, and so not everything', async (t) => {
+  const store = openStore(t);
+  const session = store.sessionSync('kitchen');
+  session.addSync(finding('tea'));
+  const query = { minImportance: 0.9 };
+  const printed = { toJSON: () => '{}' };
+  for (const given of [Promise.resolve(query), new Map(Object.entries(query)), new Set(), () => query,
+    Object.create(query), new (class { get text() { return 'coffee'; } })(), printed, new Date()]) {
+    const refused = { name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT' };
+    await assert.rejects(session.deleteWhere(given), refused);
+    assert.throws(() => session.deleteWhereSync(given), refused);
+    assert.throws(() => session.querySync(given), refused);
+    assert.throws(() => store.createSessionSync(given), refused);
+    assert.throws(() => session.resultsSync(given).next(), refused);
+  }
+  assert.equal(session.countSync(), 1);
+  assert.equal(session.countSync(Object.create(null)), 1);
+});
+
+test('members of a class of yours have the names of varve', async (t) => {
+  const store = openStore(t);
+  const session = store.sessionSync('kitchen');
+  class Remark {
+    type = 'finding';
+    traceId = 'trip';
+    expiresAt = new Date(0);
+    constructor(content) { this.content = content; }
+  }
+  class Printed {
+    toJSON() { return { ...new Remark('printed'), expiresAt: undefined }; }
+  }
+  class Conditions { traceId = 'trip'; }
+  await session.addBatch([new Remark('gone at once'), new Printed()]);
+  await session.add(new Printed());
+  await session.record('observation', new Printed());
+  assert.equal(session.countSync(new Conditions()), 3);
+  assert.equal(session.countSync({ time: new (class { start = new Date(0); }) }), 3);
+  assert.equal((await store.createSession(new (class { userId = 'ann'; }))).metadataSync().userId, 'ann');
+});
