@@ -2,6 +2,7 @@ package varve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -58,12 +59,16 @@ func (c caller) attempt(call func() *raw.Failure) (failure *raw.Failure, cause e
 	return failure, cause
 }
 
-// done is why the context is done, or nil.
+// done is that the context is done, and why where somebody said so; or nil.
 func (c caller) done() error {
 	if c.ctx == nil || c.ctx.Err() == nil {
 		return nil
 	}
-	return context.Cause(c.ctx)
+	done, cause := c.ctx.Err(), context.Cause(c.ctx)
+	if errors.Is(cause, done) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", done, cause)
 }
 
 func (c caller) hasDeadline() bool {

@@ -25,6 +25,12 @@ func TestACallUnderAContextThatIsDoneIsRefused(t *testing.T) {
 	cancelCause(reason)
 	_, err = session.WithContext(cancelled).Query(nil)
 	expectError(t, err, reason)
+	expectError(t, err, context.Canceled)
+	late, cancelLate := context.WithDeadlineCause(t.Context(), time.Now().Add(-time.Second), reason)
+	defer cancelLate()
+	_, err = session.WithContext(late).Query(nil)
+	expectError(t, err, reason)
+	expectError(t, err, context.DeadlineExceeded)
 	if count, err := session.Count(nil); count != 0 || err != nil {
 		t.Errorf("%d entries, %v: the session itself has no context", count, err)
 	}
