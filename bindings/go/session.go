@@ -6,7 +6,6 @@ import (
 	"iter"
 	"reflect"
 	"runtime"
-	"time"
 
 	"varve/internal/raw"
 )
@@ -162,17 +161,17 @@ func (s *Session) Delete(id, reason string) error {
 	})
 }
 
-// DeleteWhere deletes every entry that a query finds, and tells how many these were. A Query without
-// any condition is refused, for it is mostly one whose list came out nil; to delete everything, give
+// DeleteWhere deletes every entry that a query finds, and tells how many these were. A Query, or a
+// struct of your own, without any condition is refused, for it is mostly one whose list came out nil; to delete everything, give
 // "{}" as text.
 func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error) {
-	if hasNoCondition(query) {
-		return 0, refusal(ErrInvalidArgument, "Session.DeleteWhere",
-			`the query has no condition; to delete everything, give "{}" as text`)
-	}
 	text, err := encode("Session.DeleteWhere", query)
 	if err != nil {
 		return 0, err
+	}
+	if hasNoCondition(query, text) {
+		return 0, refusal(ErrInvalidArgument, "Session.DeleteWhere",
+			`the query has no condition; to delete everything, give "{}" as text`)
 	}
 	err = s.caller().run("Session.DeleteWhere", func() (failure *raw.Failure) {
 		count, failure = raw.SessionDeleteWhere(s.token, text, reason)
@@ -181,15 +180,11 @@ func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error
 	return count, err
 }
 
-func hasNoCondition(query any) bool {
-	switch given := query.(type) {
-	case Query:
-		given.Now = time.Time{}
-		return reflect.ValueOf(given).IsZero()
-	case *Query:
-		return given != nil && hasNoCondition(*given)
-	}
-	return false
+// hasNoCondition tells whether a struct, of this package or of the caller's, came out empty. A now
+// alone is the library's to refuse.
+func hasNoCondition(query any, text string) bool {
+	kind := reflect.Indirect(reflect.ValueOf(query)).Kind()
+	return kind == reflect.Struct && text == "{}"
 }
 
 // Query finds entries, a page of them: Limit results, 100 when that is 0. Find gives all.

@@ -37,6 +37,14 @@ func TestEmptyIsNotAbsent(t *testing.T) {
 		_, err = session.DeleteWhere(&query, "")
 		expectError(t, err, varve.ErrInvalidArgument)
 	}
+	type ofTrip struct {
+		varve.Query
+		Tags []string `json:"trip_tags,omitempty"`
+	}
+	for _, query := range []any{ofTrip{}, &ofTrip{}, struct{ varve.Query }{}} {
+		_, err := session.DeleteWhere(query, "")
+		expectError(t, err, varve.ErrInvalidArgument)
+	}
 	_, err = session.Count(varve.Query{Vector: []float32{}})
 	expectError(t, err, varve.ErrInvalidArgument)
 	if count, err := session.Count(nil); err != nil || count != 1 {
