@@ -45,12 +45,17 @@ def _default(value: Any) -> Any:
     own."""
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         return _in_whole_minutes(value).isoformat()
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist") and not _is_view_of_bytes(value):
         return value.tolist()
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return list(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON"
                     + (" without its time zone" if isinstance(value, datetime.datetime) else ""))
+
+
+def _is_view_of_bytes(value: Any) -> bool:
+    """Whether it is bytes that nobody said to be numbers."""
+    return isinstance(value, memoryview) and value.format in ("B", "b", "c")
 
 
 def _in_whole_minutes(moment: datetime.datetime) -> datetime.datetime:
@@ -137,6 +142,8 @@ def floats(values: Iterable[float]) -> Any:
     the keys of a mapping for what they stand for."""
     if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
         raise TypeError(f"{type(values).__name__} is no sequence of numbers")
+    if _is_view_of_bytes(values):
+        raise TypeError("a memoryview of bytes is no sequence of numbers: cast it to 'f'")
     view = _view_of_floats(values)
     if view is not None:
         return (ctypes.c_float * len(view)).from_buffer_copy(view)
