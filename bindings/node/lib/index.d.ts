@@ -186,10 +186,11 @@ export interface SessionSummary {
   sessionId: string;
   userId: string;
   agentId: string;
-  title: string;
   createdAt: Time;
-  lastAccessed: Time;
-  totalEntries: number;
+  /** This and what follows is not there of a session whose metadata.json is lost or damaged. */
+  title?: string;
+  lastAccessed?: Time;
+  totalEntries?: number;
   [other: string]: any;
 }
 
@@ -553,8 +554,21 @@ export class Window extends Resource {
   clearSync(): void;
 }
 
+/** A message in front of the agent: as it was given, with what was filled in. */
+export interface MemoryEntry extends Message {
+  id: string;
+  type: string;
+  content: any;
+  timestamp: Time;
+  sessionId: string;
+  importance?: number;
+  tags?: string[];
+  references?: string[];
+  expiresAt?: Time;
+}
+
 export interface MemoryContext {
-  entries: (Entry & { role?: string })[];
+  entries: MemoryEntry[];
   tokenCount: number;
   source: 'working' | 'short_term';
 }

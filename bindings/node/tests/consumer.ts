@@ -68,6 +68,14 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await session.query({ sortBy: 'colour' });
   // @ts-expect-error made by a store only
   new Session();
+  for (const { id: said, sessionId, role, tags: given } of (await memory.context('talk')).entries) {
+    // @ts-expect-error a message that was given without tags has none
+    console.log(said.length, sessionId.length, role, given.length);
+  }
+  for await (const summary of store.sessions()) {
+    // @ts-expect-error not of a session whose metadata.json is damaged
+    console.log(summary.lastAccessed.slice(0, 10), summary.userId.length);
+  }
   // @ts-expect-error a promise
   session.get(id).content;
   return found.map((result) => result.entry.id);
