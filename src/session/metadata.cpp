@@ -206,7 +206,8 @@ Result<Metadata> Metadata::parse(std::string_view text, std::string_view session
   if (version > kMetadataVersion) {
     return Status(Code::kFormatVersion, "metadata.json is of version " + std::to_string(version) +
                                             "; this library reads up to " +
-                                            std::to_string(kMetadataVersion));
+                                            std::to_string(kMetadataVersion) +
+                                            ": use a newer varve");
   }
   if (tree.get_string("session_id", session_id) != session_id) {
     return Status(Code::kCorruption,

@@ -57,7 +57,8 @@ Result<BackupManifest> BackupManifest::read(io::Directory& root) {
   if (version > kManifestVersion) {
     return Status(Code::kFormatVersion, "the backup is of version " + std::to_string(version) +
                                             "; this library knows up to " +
-                                            std::to_string(kManifestVersion))
+                                            std::to_string(kManifestVersion) +
+                                            ": use a newer varve")
         .in_file(root.path_of(kManifestFile));
   }
   const std::string checksum = parsed->get_string("checksum");

@@ -16,6 +16,17 @@ LONG_AGO = "2020-01-02T00:00:00Z"
 
 
 class Lifecycle(CliTest):
+    def test_of_newer_files_it_says_to_use_a_newer_varve(self):
+        self.run_cli("create", "notes")
+        copy = self.directory / "copy"
+        self.run_cli("backup", str(copy))
+        for path, words in [(self.session_file("notes", "metadata.json"), ("log", "notes")),
+                            (copy / "backup.json", ("backup", str(copy)))]:
+            text = path.read_text()
+            path.write_text(json.dumps({**json.loads(text), "version": 99}))
+            self.assertIn("use a newer varve", self.run_cli(*words, exit_code=5).stderr)
+            path.write_text(text)
+
     def log(self, session="notes"):
         return self.session_file(session, "memory.jsonl").read_bytes()
 
