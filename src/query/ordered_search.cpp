@@ -73,6 +73,7 @@ class OrderedSearch {
     const int64_t oldest_ms = index_.timestamp_ms(order.row(extent.begin));
     const int64_t newest_ms = index_.timestamp_ms(order.row(extent.end - 1));
     if (newest_ms < filter_.start_ms() || oldest_ms >= filter_.end_ms()) return;
+    if (best_->is_before_page(key_.floor(oldest_ms))) return;
     const double bound = key_.bound(type, order.importance_max(level, number), newest_ms);
     nodes_.push({bound, newest_ms, type, level, number});
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "index/index.h"
 #include "query/query.h"
@@ -32,6 +33,11 @@ class OrderKey {
     if (sort_by_ == SortBy::kTime) return static_cast<double>(newest_ms);
     return sort_by_ == SortBy::kImportance ? importance_max
                                            : relevance_.bound(type, importance_max, newest_ms);
+  }
+  // What no row of at least this time is below; minus infinity when only rows can tell.
+  [[nodiscard]] double floor(int64_t oldest_ms) const {
+    return sort_by_ == SortBy::kTime ? static_cast<double>(oldest_ms)
+                                     : -std::numeric_limits<double>::infinity();
   }
 
  private:

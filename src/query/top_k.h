@@ -83,6 +83,9 @@ class TopK {
   // Whether nothing with a key up to `bound` (descending) can matter any more.
   [[nodiscard]] bool is_beyond(double bound) const { return with_slack(bound) < floor(); }
 
+  // Whether everything with a key from `floor` on (descending) is on a page before.
+  [[nodiscard]] bool is_before_page(double floor) const { return after_ && floor > after_->key; }
+
   // Leave nothing behind; take() gives them in order.
   std::vector<PlaceInOrder> take_unsorted() { return std::move(heap_); }
   std::vector<PlaceInOrder> take() {

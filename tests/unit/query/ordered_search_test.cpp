@@ -240,6 +240,38 @@ std::unique_ptr<QueryLog> log_of_an_unimportant_tag(bool of_a_type_each) {
   return log;
 }
 
+// Times that do not rise with the log, as of an import: they are what orders the rows.
+TEST(OrderedSearchCost, OfAPageByTimeFollowsThePageAndNotThoseBefore) {
+  constexpr uint32_t kRows = 4000;
+  constexpr size_t kPage = 10;
+  QueryLog log;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = "message";
+    facts.timestamp_ms = kNowMs - int64_t{row ^ 63} * 60'000;
+    log.add_facts(facts);
+  }
+  log.index().arrange();
+  const Relevance relevance(log.index(), log.rules(), kNowMs);
+  const OrderKey key(log.index(), relevance, SortBy::kTime);
+  size_t looked_at = 0;
+  size_t found = 0;
+  std::optional<PlaceInOrder> after;
+  for (;;) {
+    RowFilter filter(log.index(), kRows, kNowMs);
+    filter.require_that([&](uint32_t) { return ++looked_at > 0; });
+    TopK best(kPage, false, after);
+    ASSERT_TRUE(search_in_order(log.index(), filter, key, -1e18, kNeverGiveUp, &best));
+    const auto page = best.take();
+    if (page.empty()) break;
+    found += page.size();
+    after = page.back();
+  }
+  EXPECT_EQ(found, kRows);
+  EXPECT_LT(looked_at, 6 * kRows) << "half of all rows for each of the pages would be 200 times";
+}
+
 TEST(OrderedSearchCost, OfATagWhoseEntriesAreTheLeastFollowsTheTag) {
   const auto log = log_of_an_unimportant_tag(false);
   uint32_t asked = 0;
