@@ -183,19 +183,22 @@ Status Core::read_changes(log::Tail tail) {
   return replaced_too_often();
 }
 
-Status Core::set_tail(const log::Tail& tail) {
-  if (tail.generation != view.tail.generation) {
-    // Whoever replaces the log first writes down which gaps in seq become legal.
-    auto fresh = read_metadata();
-    if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
-    if (fresh.ok()) metadata.set(*std::move(fresh));
-    cache_.clear();
-  }
-  view.tail = tail;
+// Whoever replaces the log first writes down which gaps in seq become legal. So that is read behind
+// the look at the log, and may be of the next one already: of a batch that was half there when it
+// was looked at, which then was whole. Hence the second look.
+Status Core::meet_replaced_log(log::Tail* tail) {
+  auto fresh = read_metadata();
+  if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
+  VARVE_TRY_ASSIGN(const log::Tail now, look());
+  if (now.generation != tail->generation) return log::replaced();
+  if (fresh.ok()) metadata.set(*std::move(fresh));
+  cache_.clear();
+  *tail = now;
   return {};
 }
 
-Status Core::read_changes_once(const log::Tail& tail) {
+Status Core::read_changes_once(log::Tail tail) {
+  if (tail.generation != view.tail.generation) VARVE_TRY(meet_replaced_log(&tail));
   if (!index_is_whole_ || tail.generation != view.tail.generation ||
       tail.entries_bytes < index.coverage.entries_bytes ||
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
@@ -221,7 +224,7 @@ Status Core::read_changes_once(const log::Tail& tail) {
     if (!loaded.ok()) give_up_snapshot(loaded);
   }
   index_is_whole_ = false;
-  VARVE_TRY(set_tail(tail));
+  view.tail = tail;
   VARVE_TRY_ASSIGN(const Reading reading,
                    read_log_into(&index, tail, log_marks(), [](std::string_view) {}));
   note(reading);

@@ -322,8 +322,8 @@ class Core {
   Status catch_up_to(const log::Tail& tail);
   [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);
-  Status read_changes_once(const log::Tail& tail);
-  Status set_tail(const log::Tail& tail);
+  Status read_changes_once(log::Tail tail);
+  Status meet_replaced_log(log::Tail* tail);
   void forget_index();
   void note_new_index();
   void give_up_snapshot(const Status& why);

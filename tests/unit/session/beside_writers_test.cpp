@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "failing_reader.h"
+#include "session/compaction.h"
 #include "session/core.h"
 #include "session/maintenance.h"
 #include "session/writer.h"
@@ -110,6 +111,42 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
     const uint32_t count = core_->index.size();
     EXPECT_TRUE(count == 4 || count == 6) << count;
     EXPECT_EQ(core_->read_entry("f").ok(), came_to_it);
+    return came_to_it;
+  });
+}
+
+// A log that was replaced is read, with what metadata.json says of it. That may be of the next
+// compaction already, which has written down which gaps become legal, behind the batch.
+TEST_F(BesideWriters, OfABatchInAReplacedLogNobodySeesAPart) {
+  const auto begin_to_compact = [this] {
+    Core core(std::string(kSessionId), *disk_.storage(), host_.context);
+    ASSERT_TRUE(core.load().ok());
+    const auto make_gaps_legal = [&](Metadata& metadata) {
+      metadata.note_new_log(core.last_seq());
+      return Status();
+    };
+    const auto save = [&] {
+      return core.save_metadata(log::DocumentDurability::kContent, make_gaps_legal);
+    };
+    ASSERT_TRUE(Writer(core).run("compact", save).ok());
+  };
+  at_each_look([&](int look) {
+    EXPECT_TRUE(core_->load().ok());
+    CompactionOptions options;
+    options.cause = CompactionCause::kPurge;  // replaces the log although nothing goes
+    EXPECT_TRUE(other_->compact(options).ok());
+    const bool came_to_it = was_behind_look(
+        look,
+        [&](log::Tail* seen) {
+          const uint64_t before_bytes = disk_.bytes("memory.jsonl").size();
+          ASSERT_TRUE(other_->add_batch("[" + entry_text("e") + "," + entry_text("f") + "]").ok());
+          begin_to_compact();
+          const std::string log = disk_.bytes("memory.jsonl");
+          seen->entries_bytes = log.find('\n', before_bytes) + 1;
+        },
+        [this] { EXPECT_TRUE(core_->catch_up().ok()); });
+    const uint32_t count = core_->index.size();
+    EXPECT_TRUE(count == 3 || count == 5) << count;
     return came_to_it;
   });
 }
