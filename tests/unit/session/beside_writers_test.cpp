@@ -36,6 +36,23 @@ class BesideWriters : public testing::Test {
     writer_ = std::make_unique<Writer>(*core_);
   }
   void add(const std::string& id) { ASSERT_TRUE(other_->add(entry_text(id, "tea of " + id)).ok()); }
+  // Of e and f: where the log ends while only e is there.
+  uint64_t add_batch() {
+    const uint64_t before_bytes = disk_.bytes("memory.jsonl").size();
+    EXPECT_TRUE(other_->add_batch("[" + entry_text("e") + "," + entry_text("f") + "]").ok());
+    return disk_.bytes("memory.jsonl").find('\n', before_bytes) + 1;
+  }
+  // Writes down which gaps become legal, as a compaction does before it replaces the log.
+  static void begin_to_compact(Core& core) {
+    const auto make_gaps_legal = [&](Metadata& metadata) {
+      metadata.note_new_log(core.last_seq());
+      return Status();
+    };
+    const auto save = [&] {
+      return core.save_metadata(log::DocumentDurability::kContent, make_gaps_legal);
+    };
+    ASSERT_TRUE(Writer(core).run("compact", save).ok());
+  }
   // Before the answer of the look of that number, from 0, is given; false: there are fewer.
   [[nodiscard]] bool was_behind_look(int number, const std::function<void(log::Tail* seen)>& change,
                                      const std::function<void()>& work) {
@@ -100,13 +117,7 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
     EXPECT_TRUE(core_->load().ok());
     add("d");
     const bool came_to_it = was_behind_look(
-        look,
-        [this](log::Tail* seen) {
-          const uint64_t before_bytes = disk_.bytes("memory.jsonl").size();
-          ASSERT_TRUE(other_->add_batch("[" + entry_text("e") + "," + entry_text("f") + "]").ok());
-          const std::string log = disk_.bytes("memory.jsonl");
-          seen->entries_bytes = log.find('\n', before_bytes) + 1;
-        },
+        look, [this](log::Tail* seen) { seen->entries_bytes = add_batch(); },
         [this] { EXPECT_TRUE(core_->catch_up().ok()); });
     const uint32_t count = core_->index.size();
     EXPECT_TRUE(count == 4 || count == 6) << count;
@@ -118,18 +129,6 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
 // A log that was replaced is read, with what metadata.json says of it. That may be of the next
 // compaction already, which has written down which gaps become legal, behind the batch.
 TEST_F(BesideWriters, OfABatchInAReplacedLogNobodySeesAPart) {
-  const auto begin_to_compact = [this] {
-    Core core(std::string(kSessionId), *disk_.storage(), host_.context);
-    ASSERT_TRUE(core.load().ok());
-    const auto make_gaps_legal = [&](Metadata& metadata) {
-      metadata.note_new_log(core.last_seq());
-      return Status();
-    };
-    const auto save = [&] {
-      return core.save_metadata(log::DocumentDurability::kContent, make_gaps_legal);
-    };
-    ASSERT_TRUE(Writer(core).run("compact", save).ok());
-  };
   at_each_look([&](int look) {
     EXPECT_TRUE(core_->load().ok());
     CompactionOptions options;
@@ -138,11 +137,10 @@ TEST_F(BesideWriters, OfABatchInAReplacedLogNobodySeesAPart) {
     const bool came_to_it = was_behind_look(
         look,
         [&](log::Tail* seen) {
-          const uint64_t before_bytes = disk_.bytes("memory.jsonl").size();
-          ASSERT_TRUE(other_->add_batch("[" + entry_text("e") + "," + entry_text("f") + "]").ok());
-          begin_to_compact();
-          const std::string log = disk_.bytes("memory.jsonl");
-          seen->entries_bytes = log.find('\n', before_bytes) + 1;
+          seen->entries_bytes = add_batch();
+          Core core(std::string(kSessionId), *disk_.storage(), host_.context);
+          ASSERT_TRUE(core.load().ok());
+          begin_to_compact(core);
         },
         [this] { EXPECT_TRUE(core_->catch_up().ok()); });
     const uint32_t count = core_->index.size();
