@@ -151,7 +151,7 @@ void Search::Parts::apply_text() {
 Status Search::Parts::prepare() {
   require_conditions(input, &filter);
   if (!query.has_text()) return {};
-  VARVE_TRY_ASSIGN(text, plan_text(query.text, index, *input.analyzer));
+  VARVE_TRY_ASSIGN(text, plan_text(query.text, index, *input.analyzer, row_end, input.statistics));
   apply_text();
   return {};
 }

@@ -66,8 +66,13 @@ std::vector<text::Words::Word> outermost_compounds(const text::Words& found) {
 
 class TextPlanner {
  public:
-  TextPlanner(const index::Index& index, text::Analyzer& analyzer)
-      : analyzer_(analyzer), lookup_(index, analyzer, &plan_.own_lists) {}
+  TextPlanner(const index::Index& index, text::Analyzer& analyzer, uint32_t row_end,
+              const TextStatistics* shared)
+      : index_(index),
+        analyzer_(analyzer),
+        row_end_(row_end),
+        shared_(shared),
+        lookup_(index, analyzer, &plan_.own_lists) {}
 
   Result<TextPlan> plan(std::string_view text) {
     auto clauses = parse_text(text);
@@ -170,9 +175,16 @@ class TextPlanner {
     if (!is_of_word()) return {};
     VARVE_TRY_ASSIGN(const TextLookup::Word* const known,
                      lookup_.word(std::string(found.text(word))));
-    if (!known->rows.is_empty()) return {};
+    if (is_known(*known)) return {};
     for (; is_of_word(); ++part) words_.emplace_back(found.text(*part));
     return {};
+  }
+
+  // Whether an entry has the word: of this session, as far as it is looked at, or of another.
+  [[nodiscard]] bool is_known(const TextLookup::Word& word) const {
+    if (shared_ != nullptr && shared_->row_counts.contains(word.term)) return true;
+    if (row_end_ >= index_.text_row_count()) return !word.rows.is_empty();
+    return index::PostingCursor(word.rows).seek(0) < row_end_;
   }
 
   // Of all compounds that are no part of another, and all words that are in none. Words between
@@ -407,7 +419,10 @@ class TextPlanner {
     plan_.terms.push_back({term, rows, is_part});
   }
 
+  const index::Index& index_;
   text::Analyzer& analyzer_;
+  uint32_t row_end_;
+  const TextStatistics* shared_;
   TextPlan plan_;
   TextLookup lookup_;  // its lists are the plan's
   std::vector<std::string> words_;
@@ -439,8 +454,9 @@ void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
 }
 
 Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
-                           text::Analyzer& analyzer) {
-  return TextPlanner(index, analyzer).plan(text);
+                           text::Analyzer& analyzer, uint32_t row_end,
+                           const TextStatistics* shared) {
+  return TextPlanner(index, analyzer, row_end, shared).plan(text);
 }
 
 }  // namespace varve::query

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "index/index.h"
+#include "query/statistics.h"
 #include "query/text_check.h"
 #include "text/analyzer.h"
 
@@ -46,8 +47,11 @@ struct TextPlan {
   void rank_rows(std::string text, const std::vector<uint32_t>& rows, const index::Index& index);
 };
 
-// Borrows the index. errors: kInvalidArgument for a wildcard that matches too many words.
+// Borrows the index. Whether a name is there, or its parts are asked for instead, is told by the
+// first `row_end` rows, and by what several sessions hold together, so that all pages and sessions
+// ask for the same. errors: kInvalidArgument for a wildcard that matches too many words.
 Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
-                           text::Analyzer& analyzer);
+                           text::Analyzer& analyzer, uint32_t row_end = UINT32_MAX,
+                           const TextStatistics* shared = nullptr);
 
 }  // namespace varve::query

@@ -92,6 +92,22 @@ INSTANTIATE_TEST_SUITE_P(
                       PagingCase{R"("text":"+tea -milk","sort_by":"best")"},
                       PagingCase{R"("text":"-milk")"}, PagingCase{R"("text":"\"milk tea\"")"}));
 
+TEST(PagingByThePartsOfAName, GoesOnWhenTheNameIsAdded) {
+  QueryLog log;
+  for (int i = 0; i < 4; ++i) {
+    log.add(entry_of("e" + std::to_string(i), 0.5, i, R"("content":"the user's profile")"));
+  }
+  const std::string members = R"({"text":"getUserProfile","sort_by":"match","limit":2)";
+  const auto first = parse_query(members + "}", Scope::kSession);
+  const auto answer = log.ask(*first);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(log.ids_of(*answer), "e0 e1");
+  const std::string after = next_of(log.index(), *first, *answer, kNowMs);
+  log.add(entry_of("name", 0.5, 0, R"("content":"getUserProfile is slow")"));
+  EXPECT_EQ(log.ids(members + R"(,"after":")" + after + R"("})"), "e2 e3");
+  EXPECT_EQ(log.ids(R"({"text":"getUserProfile"})"), "name") << "nor does a new query by parts";
+}
+
 TEST(PagingInTimeOrder, WalksTheLogFromEitherEnd) {
   QueryLog log;
   for (int i = 0; i < 90; ++i) {
