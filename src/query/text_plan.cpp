@@ -176,7 +176,7 @@ class TextPlanner {
     VARVE_TRY_ASSIGN(const TextLookup::Word* const known,
                      lookup_.word(std::string(found.text(word))));
     if (is_known(*known)) return {};
-    for (; is_of_word(); ++part) words_.emplace_back(found.text(*part));
+    for (; is_of_word(); ++part) parts_.emplace_back(found.text(*part));
     return {};
   }
 
@@ -395,22 +395,26 @@ class TextPlanner {
 
   // Stop words count only where there is nothing else: no word, no compound, no wildcard.
   Status rank() {
-    const bool has_word = std::any_of(words_.begin(), words_.end(), [&](const auto& word) {
-      return !analyzer_.is_stop_word(word);
-    });
-    const bool has_others =
-        has_word || ranks_wildcard_ || !compounds_.empty() || !wildcards_.empty();
-    plan_.terms.reserve(words_.size() + compounds_.size() + wildcards_.size());
-    lookup_.reserve_words(words_.size());
-    for (const auto& word : words_) {
-      if (text::is_lone_unspaced(word) || (has_others && analyzer_.is_stop_word(word))) continue;
-      VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(word));
-      rank_term(known->term, known->rows);
-      rank_term(index::kPartSign + known->term, lookup_.part(known->term), true);
+    const auto counts = [&](const auto& word) { return !analyzer_.is_stop_word(word); };
+    const bool has_others = std::any_of(words_.begin(), words_.end(), counts) ||
+                            std::any_of(parts_.begin(), parts_.end(), counts) || ranks_wildcard_ ||
+                            !compounds_.empty() || !wildcards_.empty();
+    plan_.terms.reserve(words_.size() + parts_.size() + compounds_.size() + wildcards_.size());
+    lookup_.reserve_words(words_.size() + parts_.size());
+    for (const auto* words : {&words_, &parts_}) {
+      for (const auto& word : *words) VARVE_TRY(rank_word(word, has_others));
     }
     for (const auto& compound : compounds_) rank_term(compound, lookup_.compound(compound));
     for (const auto& wildcard : wildcards_) rank_term(wildcard.text, wildcard.rows);
     plan_.words = std::move(words_);
+    return {};
+  }
+
+  Status rank_word(const std::string& word, bool has_others) {
+    if (text::is_lone_unspaced(word) || (has_others && analyzer_.is_stop_word(word))) return {};
+    VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(word));
+    rank_term(known->term, known->rows);
+    rank_term(index::kPartSign + known->term, lookup_.part(known->term), true);
     return {};
   }
 
@@ -426,6 +430,7 @@ class TextPlanner {
   TextPlan plan_;
   TextLookup lookup_;  // its lists are the plan's
   std::vector<std::string> words_;
+  std::vector<std::string> parts_;  // asked for as words: of names that no entry has
   std::vector<std::string> compounds_;
   std::vector<RankedTerm> wildcards_;
   boost::unordered_flat_set<std::string> ranked_;  // the texts of the plan's terms

@@ -27,6 +27,17 @@ def compounds_of(text):
     return found
 
 
+def parts_of(text, known=()):
+    """What capitals divide words that are not known into: get and user of getUser."""
+    found = []
+    for word in re.findall(r"[A-Za-z0-9]+", text):
+        parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", word)
+        is_name = 1 < len(parts) <= min(8, len(word) // 2) and re.search("[a-z]", word)
+        if is_name and word.lower() not in known:
+            found += [part.lower() for part in parts if len(part) > 1]
+    return found
+
+
 class Entry:
     def __init__(self, given, time_ms, expires_ms, session):
         self.given, self.time_ms, self.expires_ms = given, time_ms, expires_ms
@@ -39,6 +50,7 @@ class Entry:
         for text in texts:
             self.terms.update(compounds_of(text))
         self.length = sum(word not in STOP_WORDS for words in self.words for word in words)
+        self.parts = Counter(part for text in texts for part in parts_of(text))
         self.links = set(given.get("references", []))
 
     def has_tag(self, tag):
@@ -60,10 +72,13 @@ class Text:
             self.must, self.plain = self.must + self.plain, []
         self.ranks = bool(self.plain or self.must)
 
-    def terms(self):
-        """Words and compounds; stop words only where there is nothing else."""
+    def terms(self, known):
+        """Words and compounds; stop words only where there is nothing else. The parts of a word
+        that is not known stand for it."""
         asked = self.plain + self.must
         words = [word for kind, text in asked if kind != "wildcard" for word in words_of(text)]
+        words += [part for kind, text in asked if kind == "word"
+                  for part in parts_of(text, known)]
         found = [word for word in words if word not in STOP_WORDS]
         found += [term for kind, text in asked if kind == "word" for term in compounds_of(text)]
         has_others = found or any(kind == "wildcard" for kind, _ in asked)
@@ -147,15 +162,24 @@ class Found:
         """The weight of each term, and by whom it is had how often."""
         log = self.log
         self.average_length = sum(entry.length for entry in log) / max(1, len(log))
+        terms = self.text.terms({term for entry in log for term in entry.terms})
         had = [{id(entry): entry.terms[term] for entry in log if term in entry.terms}
-               for term in self.text.terms()]
+               for term in terms]
+        as_parts = [({id(entry): entry.parts[term] for entry in log if term in entry.parts},
+                     len(rows)) for term, rows in zip(terms, had) if term not in STOP_WORDS]
         for unit in dict.fromkeys(self.text.plain + self.text.must):
             if unit[0] == "wildcard":
                 had.append({id(entry): 1 for entry in log if Text.is_in(unit, entry)})
             elif unit[0] == "phrase" and unit in self.text.plain:
                 had.append({id(entry): 1 for entry in entries if Text.is_in(unit, entry)})
-        self.weights = [(math.log(1 + (len(log) - len(rows) + 0.5) / (len(rows) + 0.5)), rows)
-                        for rows in had if rows]
+        self.weights = [(self.idf(len(rows)), rows) for rows in had if rows]
+        self.weights += [(self.idf(len(rows) + count) / 2, rows) for rows, count in as_parts
+                         if rows]
+
+    def idf(self, count):
+        """Word and part together may be in more than there are."""
+        count = min(count, len(self.log))
+        return math.log(1 + (len(self.log) - count + 0.5) / (count + 0.5))
 
     def score(self, entry):
         norm = 0.9 * (0.25 + 0.75 * entry.length / (self.average_length or 1))
