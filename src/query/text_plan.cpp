@@ -164,7 +164,8 @@ class TextPlanner {
     return {};
   }
 
-  // A name that no entry has is asked for by its parts: getUserProfile finds get_user_profile.
+  // A name that no entry has is asked for by its parts: getUserProfile finds get_user_profile. A
+  // stop word is no name: sessions do not tell one another whether they have it.
   Status rank_parts(const text::Words& found, const text::Words::Word& word) {
     auto part = std::lower_bound(
         found.parts().begin(), found.parts().end(), word.source_begin,
@@ -172,9 +173,9 @@ class TextPlanner {
     const auto is_of_word = [&] {
       return part != found.parts().end() && part->source_end <= word.source_end;
     };
-    if (!is_of_word()) return {};
-    VARVE_TRY_ASSIGN(const TextLookup::Word* const known,
-                     lookup_.word(std::string(found.text(word))));
+    const std::string text(found.text(word));
+    if (!is_of_word() || analyzer_.is_stop_word(text)) return {};
+    VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(text));
     if (is_known(*known)) return {};
     for (; is_of_word(); ++part) parts_.emplace_back(found.text(*part));
     return {};

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 
-STOP_WORDS = {"the", "how", "to", "do", "i"}
+STOP_WORDS = {"the", "how", "to", "do", "i", "itself"}
 HOUR_MS = 3_600_000
 KEY_ERROR = 1e-12  # keys that differ by less are the same
 UNITS = {"s": 1000, "m": 60_000, "h": HOUR_MS, "d": 24 * HOUR_MS, "w": 7 * 24 * HOUR_MS}
@@ -73,12 +73,12 @@ class Text:
         self.ranks = bool(self.plain or self.must)
 
     def terms(self, known):
-        """Words and compounds; stop words only where there is nothing else. The parts of a word
-        that is not known stand for it."""
+        """Words and compounds; stop words only where there is nothing else. Parts of a plain word
+        that is not known are asked for beside it."""
         asked = self.plain + self.must
         words = [word for kind, text in asked if kind != "wildcard" for word in words_of(text)]
         words += [part for kind, text in asked if kind == "word"
-                  for part in parts_of(text, known)]
+                  for part in parts_of(text, known | STOP_WORDS)]
         found = [word for word in words if word not in STOP_WORDS]
         found += [term for kind, text in asked if kind == "word" for term in compounds_of(text)]
         has_others = found or any(kind == "wildcard" for kind, _ in asked)
