@@ -26,12 +26,20 @@ void VectorTable::add(std::string_view id, const char* values) {
   if (size() % records_per_chunk_ == 0) chunks_.emplace_back();
   std::vector<float>& chunk = chunks_.back();
   const size_t start = chunk.size();
+  reserve_for_one_more(chunk);
   chunk.resize(start + dimension_);
   std::memcpy(chunk.data() + start, values, dimension_ * sizeof(float));
   const std::span<const float> added(chunk.data() + start, dimension_);
   ids_.append(id);
   id_ends_.push_back(ids_.size());
   lengths_.push_back(std::sqrt(kernel_.dot(added.data(), widened(added).data(), dimension_)));
+}
+
+// Twice as much each time, as a vector does by itself, but never more than fits into a chunk.
+void VectorTable::reserve_for_one_more(std::vector<float>& chunk) const {
+  if (chunk.size() < chunk.capacity()) return;
+  const size_t whole = size_t{records_per_chunk_} * dimension_;
+  chunk.reserve(std::min(whole, std::max<size_t>(dimension_, 2 * chunk.size())));
 }
 
 std::string_view VectorTable::id(uint32_t record) const {

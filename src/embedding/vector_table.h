@@ -29,6 +29,8 @@ class VectorTable {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
+  void reserve_for_one_more(std::vector<float>& chunk) const;
+
   uint32_t dimension_;
   Kernel kernel_;
   uint32_t records_per_chunk_;

@@ -57,6 +57,22 @@ TEST(VectorTable, ChunksChangeNothing) {
   EXPECT_GE(table.memory_bytes(), uint64_t{40} * kDimension * sizeof(float));
 }
 
+// docs/vectors.md: 4 bytes for each number, about 30 for each record, and its id.
+TEST(VectorTable, TakesWhatTheManualSays) {
+  constexpr uint32_t kCount = 3000;
+  for (const uint32_t dimension : {384U, 768U, 1536U, 3072U}) {
+    VectorTable table(dimension);
+    const std::vector<float> values(dimension, 1);
+    for (uint32_t i = 0; i < kCount; ++i) add(table, "an id", values);
+    const uint64_t numbers = uint64_t{kCount} * dimension * sizeof(float);
+    const uint64_t last_chunk = uint64_t{1} << 20;
+    EXPECT_LT(table.memory_bytes(), numbers + kCount * 48 + last_chunk) << dimension;
+  }
+  VectorTable small(384);
+  add(small, "only", std::vector<float>(384, 1));
+  EXPECT_LT(small.memory_bytes(), 4096U);
+}
+
 TEST(VectorTable, EveryKernelGivesTheSame) {
   std::vector<std::vector<double>> answers;
   for (const Kernel& kernel : available_kernels()) {
