@@ -273,10 +273,8 @@ class Restore {
     };
     VARVE_TRY_ASSIGN(const auto names, source.documents());
     for (const std::string& name : names) {
-      contents.documents.emplace_back(name, [&source, name](log::Sink& sink) -> Status {
-        VARVE_TRY_ASSIGN(const std::string text, source.document(name));
-        return sink.append(text);
-      });
+      contents.documents.emplace_back(
+          name, [&source, name](log::Sink& sink) { return source.copy_document(name, sink); });
     }
     contents.metadata = [&](log::Sink& sink) -> Status {
       VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source));

@@ -169,9 +169,22 @@ Status SessionBackup::put_if_other(log::SessionStorage& copy, const std::string&
   return {};
 }
 
+Status SessionBackup::put_vectors_if_other(log::SessionStorage& copy) {
+  VARVE_TRY_ASSIGN(const bool is_same, source_->has_vectors_of(copy));
+  if (is_same) return {};
+  return copy.replace(log::Stream::kVectors, [this](log::Sink& sink) {
+    CountingSink counting(sink, &written_bytes_);
+    return source_->copy_document(log::kVectorsFile, counting);
+  });
+}
+
 Status SessionBackup::extend_documents(log::SessionStorage& copy) {
   VARVE_TRY_ASSIGN(const auto names, source_->documents());
   for (const std::string& name : names) {
+    if (name == log::kVectorsFile) {
+      VARVE_TRY(put_vectors_if_other(copy));
+      continue;
+    }
     VARVE_TRY_ASSIGN(const std::string text, source_->document(name));
     VARVE_TRY(put_if_other(copy, name, text));
   }
@@ -194,20 +207,17 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
   };
   contents.entries = stream(log::Stream::kEntries, scan_.entries_end);
   contents.tombstones = stream(log::Stream::kTombstones, scan_.tombstones_end);
-  const auto document = [this](const std::string& text, log::Sink& sink) {
-    written_bytes_ += text.size();
-    return sink.append(text);
-  };
   VARVE_TRY_ASSIGN(const auto names, source_->documents());
   for (const std::string& name : names) {
-    contents.documents.emplace_back(name, [this, document, name](log::Sink& sink) -> Status {
-      VARVE_TRY_ASSIGN(const std::string text, source_->document(name));
-      return document(text, sink);
+    contents.documents.emplace_back(name, [this, name](log::Sink& sink) {
+      CountingSink counting(sink, &written_bytes_);
+      return source_->copy_document(name, counting);
     });
   }
   if (!source_->metadata().empty()) {
-    contents.metadata = [this, document](log::Sink& sink) {
-      return document(source_->metadata_with(source_->durable_seq()), sink);
+    contents.metadata = [this](log::Sink& sink) {
+      CountingSink counting(sink, &written_bytes_);
+      return counting.append(source_->metadata_with(source_->durable_seq()));
     };
   }
   VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source_->row(id_)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "base/hash.h"
@@ -23,6 +24,23 @@ constexpr uint64_t kCopyBytes = uint64_t{1} << 20;
 // are somebody's own.
 constexpr std::array<std::string_view, 4> kDocuments = {log::kKeyValueFile, log::kTranscriptFile,
                                                         log::kVectorsFile, log::kQuarantineFile};
+
+// Hands on what would be written, and where.
+class ComparingSink final : public log::Sink {
+ public:
+  using Compare = std::function<Status(uint64_t at, std::string_view bytes)>;
+  explicit ComparingSink(Compare compare) : compare_(std::move(compare)) {}
+  Status append(std::string_view bytes) override {
+    VARVE_TRY(compare_(bytes_, bytes));
+    bytes_ += bytes.size();
+    return {};
+  }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+
+ private:
+  Compare compare_;
+  uint64_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -179,6 +197,48 @@ Result<std::string> SessionSource::document(std::string_view name) {
   if (text.code() == Code::kNotFound) return fail({Code::kGone, "a file was removed meanwhile"});
   if (!text.ok()) return fail(std::move(text).status());
   return text;
+}
+
+Status SessionSource::copy_document(std::string_view name, log::Sink& sink) {
+  if (name == log::kVectorsFile) {
+    const auto tail = storage_->vectors_tail();
+    if (!tail.ok()) return fail(tail.status());
+    if (tail->bytes > 0) return copy_vectors(*tail, sink);
+  }
+  VARVE_TRY_ASSIGN(const std::string text, document(name));
+  return sink.append(text);
+}
+
+// Shorter than its tail when a torn end was cut off meanwhile.
+Status SessionSource::copy_vectors(const log::VectorsTail& tail, log::Sink& sink) {
+  std::string buffer;
+  for (uint64_t at = 0; at < tail.bytes; at += buffer.size()) {
+    buffer.resize(static_cast<size_t>(std::min(kCopyBytes, tail.bytes - at)));
+    auto got = storage_->read(log::Stream::kVectors, tail.generation, at, buffer);
+    if (!got.ok()) return fail(std::move(got).status());
+    if (*got == 0) return {};
+    buffer.resize(*got);
+    VARVE_TRY(sink.append(buffer));
+  }
+  return {};
+}
+
+Result<bool> SessionSource::has_vectors_of(log::SessionStorage& copy) {
+  const auto tail = storage_->vectors_tail();
+  if (!tail.ok()) return fail(tail.status());
+  VARVE_TRY_ASSIGN(const log::VectorsTail copied, copy.vectors_tail());
+  if (tail->bytes == 0 || tail->bytes != copied.bytes) return false;
+  std::string copied_bytes;
+  bool is_same = true;
+  ComparingSink compare([&](uint64_t at, std::string_view bytes) -> Status {
+    copied_bytes.resize(bytes.size());
+    VARVE_TRY_ASSIGN(const size_t got,
+                     copy.read(log::Stream::kVectors, copied.generation, at, copied_bytes));
+    is_same = is_same && std::string_view(copied_bytes).substr(0, got) == bytes;
+    return {};
+  });
+  VARVE_TRY(copy_vectors(*tail, compare));
+  return is_same && compare.bytes() == copied.bytes;
 }
 
 log::SessionRow SessionSource::row(std::string_view session_id) const {

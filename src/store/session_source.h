@@ -72,6 +72,10 @@ class SessionSource {
   // Which of them are too large to be copied, in words for people; or empty.
   [[nodiscard]] const std::string& left_out() const { return left_out_; }
   Result<std::string> document(std::string_view name);  // kGone when it was removed meanwhile
+  // The same into `sink`. vectors.bin goes in pieces: it may be larger than the memory.
+  Status copy_document(std::string_view name, log::Sink& sink);
+  // Whether `copy` has the same bytes in its vectors.bin.
+  Result<bool> has_vectors_of(log::SessionStorage& copy);
 
   // The last failure to read this session; ok when the failure was somewhere else.
   [[nodiscard]] const Status& failure() const { return failure_; }
@@ -79,6 +83,7 @@ class SessionSource {
 
  private:
   Result<bool> try_to_hold();
+  Status copy_vectors(const log::VectorsTail& tail, log::Sink& sink);
   Status fail(Status status);
 
   std::unique_ptr<log::SessionStorage> storage_;

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "unit/store/backup_rig.h"
+
+namespace varve::store {
+namespace {
+
+constexpr uint32_t kDimension = 16384;  // 64 KiB
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+
+class BackupOfVectors : public BackupFixture {
+ protected:
+  static void put(session::Session& session, const std::string& id, size_t direction) {
+    std::vector<float> values(kDimension, 0);
+    values[direction] = 1;
+    ASSERT_TRUE(session.add(text_of(id, "content")).ok());
+    ASSERT_TRUE(session.put_vector(id, values).ok());
+  }
+
+  // How often the vectors.bin of the store, the copy or the restored store is read by `work`.
+  template <typename Work>
+  uint64_t reads(const Work& work) {
+    uint64_t count = 0;
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      const bool is_read = operation.kind == io::OperationKind::kRead;
+      if (is_read && operation.name == "vectors.bin") ++count;
+      return std::nullopt;
+    });
+    work();
+    disk_.set_fault_hook({});
+    return count;
+  }
+
+  std::string vectors(const std::string& root) { return file(root + "/sessions/s/vectors.bin"); }
+};
+
+// A file of vectors may be larger than the memory.
+TEST_F(BackupOfVectors, IsReadInPieces) {
+  const auto store = open("store");
+  const auto session = create(*store, "s");
+  for (size_t i = 0; i < 50; ++i) put(*session, "v" + std::to_string(i), i);
+  const uint64_t pieces = vectors("store").size() / kPieceBytes;
+  ASSERT_EQ(pieces, 3U);
+
+  EXPECT_GT(reads([&] { backed_up(*store); }), pieces);
+  EXPECT_EQ(vectors("copy"), vectors("store"));
+
+  put(*session, "later", 60);
+  json::Tree report;
+  EXPECT_GT(reads([&] { report = backed_up(*store); }), pieces);
+  EXPECT_EQ(report.get_count("appended"), 1U) << report.canonical();
+  EXPECT_GT(report.get_count("bytes"), vectors("store").size());
+  EXPECT_EQ(vectors("copy"), vectors("store"));
+
+  EXPECT_GT(reads([&] { report = backed_up(*store); }), 2 * pieces);
+  EXPECT_EQ(report.get_count("unchanged"), 1U) << report.canonical();
+  EXPECT_EQ(report.get_count("bytes"), 0U);
+
+  const auto other = open("other");
+  EXPECT_GT(reads([&] { restored(*other); }), pieces);
+  EXPECT_EQ(vectors("other"), vectors("store"));
+  EXPECT_TRUE(is_sound(*other, "s"));
+}
+
+// Another vector of the same length, in a copy that is extended.
+TEST_F(BackupOfVectors, IsCopiedAgainWhenOneByteIsAnother) {
+  const auto store = open("store");
+  const auto session = create(*store, "s");
+  for (size_t i = 0; i < 20; ++i) put(*session, "v" + std::to_string(i), i);
+  backed_up(*store);
+  std::string bytes = vectors("copy");
+  bytes.back() ^= 1;
+  disk_.write_file("copy/sessions/s/vectors.bin", bytes);
+  const json::Tree report = backed_up(*store);
+  EXPECT_EQ(report.get_count("bytes"), bytes.size()) << report.canonical();
+  EXPECT_EQ(vectors("copy"), vectors("store"));
+}
+
+}  // namespace
+}  // namespace varve::store
