@@ -23,8 +23,10 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
 // kCorruption with file, offset and line of the first problem that verify() would find. Changes
 // nothing and takes no lock.
 Status check_strictly(Core& core);
-// Compares facets and words with those that the log gives. Calls `differs` for each wrong list.
-Status compare_postings(Core& core, const std::function<void(const std::string& reason)>& differs);
+// Compares facets and words with those that the log gives. Calls `differs` for each wrong list, and
+// `step` with the bytes of the log that were read.
+Status compare_postings(Core& core, const std::function<void(const std::string& reason)>& differs,
+                        const Step& step);
 Result<json::Tree> stats(Core& core);
 Result<json::Tree> list_files(Core& core);
 Result<json::Tree> list_index(Core& core);

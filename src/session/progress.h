@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/status.h"
@@ -22,6 +23,9 @@ struct ProgressReceiver {
   ProgressFunction function = nullptr;  // null: nobody is to be told
   void* user_data = nullptr;
 };
+
+// For a part of the work: tells how many of its bytes are done. Anything but ok ends the work.
+using Step = std::function<Status(uint64_t done)>;
 
 class Progress {
  public:

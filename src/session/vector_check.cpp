@@ -15,7 +15,7 @@ json::Tree VectorCheck::tree() const {
   return tree;
 }
 
-Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
+Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem, const Step& step) {
   VectorCheck found;
   VARVE_TRY_ASSIGN(found.tail, core.storage->vectors_tail());
   auto dimension = core.vectors.file().dimension(found.tail);
@@ -33,6 +33,7 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem) {
   std::vector<uint64_t> damaged;  // since the last whole record
   found.torn_offset = embedding::kHeaderBytes;
   const auto look = [&](const VectorFile::Scanned& scanned) -> Status {
+    VARVE_TRY(step(scanned.offset + length));
     if (!scanned.record) {
       damaged.push_back(scanned.offset);
       return {};

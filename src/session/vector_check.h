@@ -7,6 +7,7 @@
 
 #include "json/tree.h"
 #include "session/core.h"
+#include "session/progress.h"
 
 namespace varve::session {
 
@@ -25,8 +26,9 @@ struct VectorCheck {
 using VectorProblem =
     std::function<void(uint64_t offset, uint64_t length, std::string_view reason)>;
 
-// Reads every record, without a lock. Calls `problem` for what is damaged, but not for a torn end.
-Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem);
+// Reads every record, without a lock. Calls `problem` for what is damaged, but not for a torn end,
+// and `step` with the bytes done.
+Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem, const Step& step);
 
 // For the lock holder, before entries are added: a compaction that was killed or failed after its
 // new log was in place may have left vectors whose ids are free. They would become the vectors of

@@ -109,7 +109,8 @@ std::string missing_text(uint64_t first, uint64_t last) {
 // One pass over the log, compared with the index on the way.
 class Verification {
  public:
-  Verification(Core& core, Progress& progress) : core_(core), progress_(progress) {}
+  Verification(Core& core, Progress& progress, bool deep)
+      : core_(core), progress_(progress), deep_(deep) {}
 
   Status run() {
     VARVE_TRY(look());
@@ -118,8 +119,10 @@ class Verification {
       transcript_torn_ = transcript_torn_ || damage.is_torn;
       if (!damage.is_torn) report(damage);
     }
+    VARVE_TRY(begin_progress());
     VARVE_TRY(check_log());
-    return check_vectors();
+    VARVE_TRY(check_vectors());
+    return deep_ ? Status() : end_progress();
   }
 
   // What looks like a torn tail may be a line that is being written. Only the holder of the
@@ -130,7 +133,10 @@ class Verification {
   Status check_tails() {
     VARVE_TRY_ASSIGN(const log::Tail now, core_.storage->tail());
     if (now.generation != tail_.generation) return {};
-    VARVE_TRY_ASSIGN(const log::ScanReport tombstones, scan_tombstones(now, tombstones_end_));
+    VARVE_TRY_ASSIGN(
+        const log::ScanReport tombstones,
+        log::scan_tombstones(*core_.storage, now.generation, tombstones_end_, now.tombstones_bytes,
+                             [](const log::ScannedTombstone&) { return Status(); }));
     torn_tail(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(
         const log::ScanReport entries,
@@ -149,9 +155,11 @@ class Verification {
   }
 
   Status compare_postings() {
-    return session::compare_postings(core_, [&](const std::string& reason) {
+    const auto differs = [&](const std::string& reason) {
       report_.problem_in(index::kSnapshotFile, 0, 0, reason);
-    });
+    };
+    VARVE_TRY(session::compare_postings(core_, differs, [&](uint64_t done) { return step(done); }));
+    return end_progress();
   }
 
   // The first problem as a failure.
@@ -214,21 +222,23 @@ class Verification {
   }
 
   Status check_log() {
-    const uint64_t total_bytes = tail_.entries_bytes + tail_.tombstones_bytes;
-    VARVE_TRY(progress_.step(0, total_bytes));
-    VARVE_TRY_ASSIGN(const log::ScanReport tombstones, scan_tombstones(tail_, 0));
+    VARVE_TRY_ASSIGN(
+        const log::ScanReport tombstones,
+        log::scan_tombstones(
+            *core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
+            [&](const log::ScannedTombstone& line) { return step(line.offset + line.length); }));
+    parts_done_bytes_ += tail_.tombstones_bytes;
     report_.damage(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(const log::ScanReport entries,
                      log::scan_entries(
                          *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
                          [&](const log::ScannedEntry& line) {
                            check(line);
-                           return progress_.step(tail_.tombstones_bytes + line.offset + line.length,
-                                                 total_bytes);
+                           return step(line.offset + line.length);
                          },
                          core_.unfinished_batch(tail_)));
     VARVE_TRY(index_lost_);
-    VARVE_TRY(progress_.step(total_bytes, total_bytes));
+    parts_done_bytes_ += tail_.entries_bytes;
     report_.damage(entries, log::Stream::kEntries);
     entries_end_ = entries.committed_end;
     tombstones_end_ = tombstones.committed_end;
@@ -241,24 +251,37 @@ class Verification {
     return {};
   }
 
-  Result<log::ScanReport> scan_tombstones(const log::Tail& tail, uint64_t from) {
-    return log::scan_tombstones(*core_.storage, tail.generation, from, tail.tombstones_bytes,
-                                [](const log::ScannedTombstone&) { return Status(); });
+  // The deep part reads the log once more.
+  Status begin_progress() {
+    VARVE_TRY_ASSIGN(const log::VectorsTail vectors, core_.storage->vectors_tail());
+    total_bytes_ = tail_.tombstones_bytes + tail_.entries_bytes * (deep_ ? 2 : 1) + vectors.bytes;
+    return step(0);
   }
 
+  // `done`: of the part that is being read, which may have grown meanwhile.
+  Status step(uint64_t done) {
+    return progress_.step(std::min(parts_done_bytes_ + done, total_bytes_), total_bytes_);
+  }
+
+  Status end_progress() { return progress_.step(total_bytes_, total_bytes_); }
+
   Status check_vectors() {
-    VARVE_TRY_ASSIGN(const VectorCheck vectors,
-                     session::check_vectors(
-                         core_, [&](uint64_t offset, uint64_t length, std::string_view reason) {
-                           report_.problem_in(log::kVectorsFile, offset, length, reason);
-                         }));
+    const auto problem = [&](uint64_t offset, uint64_t length, std::string_view reason) {
+      report_.problem_in(log::kVectorsFile, offset, length, reason);
+    };
+    VARVE_TRY_ASSIGN(
+        const VectorCheck vectors,
+        session::check_vectors(core_, problem, [&](uint64_t done) { return step(done); }));
+    parts_done_bytes_ += vectors.tail.bytes;
     report_.damaged_vectors(vectors);
     torn_ = torn_ || vectors.torn_bytes > 0;
     return {};
   }
 
   Status check_end_of_vectors() {
-    VARVE_TRY_ASSIGN(const VectorCheck now, session::check_vectors(core_, [](auto...) {}));
+    const auto nobody_asks = [](uint64_t) { return Status(); };
+    VARVE_TRY_ASSIGN(const VectorCheck now, session::check_vectors(
+                                                core_, [](auto...) {}, nobody_asks));
     if (now.torn_bytes == 0) return {};
     report_.problem_in(log::kVectorsFile, now.torn_offset, now.torn_bytes,
                        "torn tail: a vector is not whole; the next vector that is put, or repair, "
@@ -383,6 +406,9 @@ class Verification {
 
   Core& core_;
   Progress& progress_;
+  bool deep_;
+  uint64_t total_bytes_ = 0;
+  uint64_t parts_done_bytes_ = 0;  // of the parts that were read to their end
   log::Tail tail_;
   Report report_;
   uint64_t legal_to_ = 0;
@@ -405,7 +431,7 @@ Result<json::Tree> verify(Core& core, Writer& writer, bool deep, const ProgressR
     VARVE_TRY(core.check_metadata());
     VARVE_TRY(core.load_sections());
     VARVE_TRY(core.prepare_query({}));  // tags are verified, too
-    Verification verification(core, progress);
+    Verification verification(core, progress, deep);
     Status status = verification.run();
     if (status.code() == Code::kGone) continue;  // the log was replaced: verify the new one
     VARVE_TRY(std::move(status));
@@ -435,7 +461,7 @@ Status check_strictly(Core& core) {
   for (;;) {
     VARVE_TRY(core.catch_up());
     Progress nobody_asks({}, "open");
-    Verification verification(core, nobody_asks);
+    Verification verification(core, nobody_asks, false);
     Status status = verification.run();
     const bool is_late = clock.monotonic_us() >= deadline_us;
     const bool may_change =

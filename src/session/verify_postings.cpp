@@ -30,13 +30,14 @@ void take(const index::Index& index, Postings* postings) {
 }
 
 // The same from the log alone.
-Status read_log(Core& core, Postings* expected) {
+Status read_log(Core& core, Postings* expected, const Step& step) {
   index::Index fresh = core.empty_index();
   json::Document document;
   (void)fresh.text_to_extend();
   VARVE_TRY(log::scan_entries(*core.storage, expected->generation, 0, expected->entries_bytes,
                               entry::kSeqMax,
                               [&](const log::ScannedEntry& line) -> Status {
+                                VARVE_TRY(step(line.offset + line.length));
                                 const index::Location place{line.offset, line.length, line.hash};
                                 const auto added = fresh.add(*line.facts, place, entry::kSeqMax);
                                 if (added == index::Index::Added::kIdTaken) return {};
@@ -125,7 +126,8 @@ void compare(const index::Segment& found, const index::Segment& expected,
 
 }  // namespace
 
-Status compare_postings(Core& core, const std::function<void(const std::string&)>& differs) {
+Status compare_postings(Core& core, const std::function<void(const std::string&)>& differs,
+                        const Step& step) {
   VARVE_TRY(core.load_sections());
   VARVE_TRY(core.prepare_query({.words = true}));
   Postings found;
@@ -142,7 +144,7 @@ Status compare_postings(Core& core, const std::function<void(const std::string&)
   Postings expected;
   expected.generation = found.generation;
   expected.entries_bytes = found.entries_bytes;
-  VARVE_TRY(read_log(core, &expected));
+  VARVE_TRY(read_log(core, &expected, step));
   if (found.row_count != expected.row_count) {
     differs("the index has " + std::to_string(found.row_count) + " entries, the log " +
             std::to_string(expected.row_count));

@@ -300,6 +300,43 @@ TEST_P(Export, VerifyTellsItsProgress) {
   EXPECT_EQ(listener.calls.back().second, place_.entries().size());
 }
 
+// 3.3 MB of vectors and 3.7 MB of tombstones, beside a log that is read twice when it is deep.
+TEST_P(Export, VerifyTellsItsProgressInEveryFile) {
+  fill();
+  std::string lines;
+  for (int i = 0; i < 3000; ++i) lines += entry_text("d" + std::to_string(i)) + "\n";
+  ASSERT_EQ(session_->import_text(lines)->get_int64("added"), 3000);
+  const std::string reason(1000, 'r');
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_TRUE(session_->remove("d" + std::to_string(i), reason).ok());
+  }
+  for (uint32_t i = 0; i < 50; ++i) {
+    std::vector<float> values(16384, 0);
+    values[i] = 1;
+    ASSERT_TRUE(session_->put_vector("e99", values).ok());
+  }
+  for (const bool deep : {false, true}) {
+    Listener listener;
+    ASSERT_TRUE(session_->verify(deep, listener.receiver()).ok());
+    const uint64_t total = listener.calls.back().second;
+    EXPECT_GT(total, (deep ? 27'000'000U : 17'000'000U));
+    EXPECT_EQ(listener.calls.back().first, total);
+    uint64_t before = 0;
+    for (const auto& [done, of] : listener.calls) {
+      EXPECT_EQ(of, total);
+      EXPECT_LE(done - before, Progress::kStepBytes + 101'000) << done;
+      before = done;
+    }
+    const size_t calls = listener.calls.size();
+    for (const size_t stop_at : {calls / 2, calls - 1}) {
+      Listener stopping;
+      stopping.stop_at = stop_at;
+      EXPECT_EQ(session_->verify(deep, stopping.receiver()).code(), Code::kCallback);
+      EXPECT_EQ(stopping.calls.size(), stop_at);
+    }
+  }
+}
+
 TEST_P(Export, WithoutAFileSystemItIsUnsupported) {
   host_.context.file_system = nullptr;
   const auto session = place_.open();
