@@ -1,9 +1,11 @@
 #include "store/config.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "json/object_reader.h"
 #include "session/decay_config.h"
@@ -19,11 +21,25 @@ constexpr double kWeightMax = 100;
 constexpr uint64_t kCandidatesMax = 100'000;
 constexpr uint64_t kHourMs = 3'600'000;
 constexpr uint64_t kFailureBufferMbMax = 4096;
+constexpr uint64_t kMajor = 1;  // of the versions that are read
+constexpr size_t kShownBytesMax = 32;
 
 // In bytes. Only 0 is no limit: what is less than a byte must not become that.
 uint64_t limit_of(double megabytes) {
   const auto bytes = static_cast<uint64_t>(megabytes * kMegabyte);
   return bytes == 0 && megabytes > 0 ? 1 : bytes;
+}
+
+// The number before the first dot: 1 of "1.0" and of 1, 0 of what is no version. Only as far as it
+// matters: all from 10 on are 10.
+uint64_t major_of(std::string_view version) {
+  const std::string_view digits = version.substr(0, version.find('.'));
+  uint64_t major = 0;
+  for (const char c : digits) {
+    if (!is_digit(c)) return 0;
+    major = std::min<uint64_t>(major * 10 + static_cast<uint64_t>(c - '0'), 10);
+  }
+  return major;
 }
 
 class ConfigReader {
@@ -67,14 +83,19 @@ class ConfigReader {
   Status read_version(json::Value root) const {
     const auto version = root.is_object() ? root.find("version") : std::nullopt;
     if (!version) return {};
-    const std::string_view text = version->text();
-    if (text == "1" || text.starts_with("1.")) return {};
+    const uint64_t major = major_of(version->text());
+    if (major == kMajor) return {};
+    if (major < kMajor) {
+      return json::invalid_at(text_, *version, "must be a version such as \"1.0\"");
+    }
     Place place;
     place.member = "version";
-    return {
-        Code::kFormatVersion,
-        "the configuration is of version " + std::string(text) + "; this library reads version 1.0",
-        std::move(place)};
+    place.offset = version->document().offset_of(*version, text_);
+    return {Code::kFormatVersion,
+            "the configuration is of version " +
+                std::string(cut_utf8(version->text(), kShownBytesMax)) +
+                "; this library reads version 1.0: use a newer varve",
+            std::move(place)};
   }
 
   void read_storage(json::ObjectReader& reader) {

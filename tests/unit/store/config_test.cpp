@@ -184,15 +184,41 @@ TEST(Config, AnEditorsByteOrderMarkIsPassedOver) {
 
 TEST(Config, ANewerVersionIsRefused) {
   Config config;
-  for (const std::string text : {R"({"version":"2.0"})", R"({"version":2})", R"({"version":"0.9"})",
-                                 R"({"version":"10"})"}) {
-    EXPECT_EQ(read(text, &config).code(), Code::kFormatVersion) << text;
+  for (const std::string text :
+       {R"({"version":"2.0"})", R"({"version":2})", R"({"version":2.5})", R"({"version":"10"})",
+        R"({"version":"18446744073709551617.0"})"}) {
+    const Status refused = read(text, &config);
+    EXPECT_EQ(refused.code(), Code::kFormatVersion) << text;
+    EXPECT_TRUE(refused.message().ends_with(": use a newer varve")) << refused.message();
+    EXPECT_EQ(refused.place().member, "version");
+    EXPECT_EQ(refused.place().offset, 11u);
     EXPECT_EQ(read(text, &config, false).code(), Code::kFormatVersion) << text;
   }
   for (const std::string text :
        {R"({"version":"1.0"})", R"({"version":"1.7"})", R"({"version":1})", R"({"version":"1"})"}) {
     EXPECT_TRUE(read(text, &config).ok()) << text;
   }
+}
+
+TEST(Config, WhatIsNoVersionIsAWrongMemberAndNotANewerVersion) {
+  Config config;
+  for (const std::string value : {"true", "{}", "[]", "null", R"("")", R"("one")", R"("2beta")",
+                                  "-1", "0", R"("0.9")", R"(".5")", R"("\u001b[2J")"}) {
+    for (const bool strict : {true, false}) {
+      const Status refused = read(R"({"version":)" + value + "}", &config, strict);
+      EXPECT_EQ(refused.code(), Code::kInvalidArgument) << value;
+      EXPECT_EQ(refused.message(),
+                "member 'version': must be a version such as \"1.0\" (at byte 11)");
+      EXPECT_EQ(refused.place().member, "version");
+    }
+  }
+}
+
+TEST(Config, OfAVeryLongVersionTheStartIsShown) {
+  Config config;
+  const Status refused = read(R"({"version":"2.)" + std::string(100'000, '0') + "\"}", &config);
+  EXPECT_EQ(refused.code(), Code::kFormatVersion);
+  EXPECT_LT(refused.message().size(), 200u);
 }
 
 TEST(Config, ANewerVersionWithUnknownMembersIsAVersionProblem) {
