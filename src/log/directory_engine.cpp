@@ -67,7 +67,8 @@ Result<std::vector<std::string>> session_ids_in(io::Directory& sessions) {
 
 Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view path,
                                                                const Environment& environment,
-                                                               uint64_t lock_timeout_ms) {
+                                                               uint64_t lock_timeout_ms,
+                                                               const Accept& accept) {
   auto root = environment.file_system->open_root(path, true);
   if (root.code() == Code::kReadOnly) {
     auto existing = environment.file_system->open_root(path, false);
@@ -75,6 +76,7 @@ Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view 
     if (existing.code() != Code::kNotFound) root = std::move(existing);
   }
   if (!root.ok()) return std::move(root).status();
+  if (accept) VARVE_TRY(accept(**root));
   std::unique_ptr<DirectoryEngine> engine(
       new DirectoryEngine(*std::move(root), environment, lock_timeout_ms));
   VARVE_TRY(engine->open_folders());

@@ -26,11 +26,15 @@ class DirectoryEngine final : public Engine {
  public:
   using Environment = DirectoryStorage::Environment;
 
+  // Looks at the root before anything is created or removed in it, and may refuse it.
+  using Accept = std::function<Status(io::Directory& root)>;
+
   // Creates what the root lacks. Without permission to write, existing sessions can be read;
   // kNotFound when there are none to read.
   static Result<std::unique_ptr<DirectoryEngine>> open(std::string_view path,
                                                        const Environment& environment,
-                                                       uint64_t lock_timeout_ms);
+                                                       uint64_t lock_timeout_ms,
+                                                       const Accept& accept = {});
 
   void set_lock_timeout_ms(uint64_t timeout_ms) override { lock_timeout_ms_ = timeout_ms; }
   Result<std::unique_ptr<SessionStorage>> create(const SessionRow& row,

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
 #include "query/parse.h"
@@ -31,7 +32,7 @@ Status no_thread_started(const std::system_error& failure) {
 
 }  // namespace
 
-Status OpenStore::open_engine() {
+Status OpenStore::open_engine(std::string_view config_json) {
   std::string_view path = uri_;
   if (path == "memory:") {
     engine_ = std::make_unique<log::MemoryEngine>(clock_, settings_.lock_timeout_ms);
@@ -49,18 +50,24 @@ Status OpenStore::open_engine() {
   }
   const log::DirectoryEngine::Environment environment{environment_.file_system, &clock_,
                                                       environment_.random};
-  VARVE_TRY_ASSIGN(engine_,
-                   log::DirectoryEngine::open(path, environment, settings_.lock_timeout_ms));
+  const auto accept = [&](io::Directory& root) { return take_stored_config(root, config_json); };
+  VARVE_TRY_ASSIGN(
+      engine_, log::DirectoryEngine::open(path, environment, settings_.lock_timeout_ms, accept));
+  engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);  // which the file may have changed
   return {};
 }
 
 Status OpenStore::configure(std::string_view config_json) {
-  // The given options must be valid before anything is created on disk.
+  // What is given and what is stored must be valid before anything is created on disk.
   Config given;
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
   settings_ = given.settings;
-  VARVE_TRY(open_engine());
-  const auto stored = engine_->store_document("config.json");
+  return open_engine(config_json);
+}
+
+// What is given goes over what is stored.
+Status OpenStore::take_stored_config(io::Directory& root, std::string_view config_json) {
+  const auto stored = log::read_file(root, "config.json", log::kDocumentBytesMax);
   if (stored.code() == Code::kNotFound) return {};
   if (!stored.ok()) return stored.status();
   Config both;
@@ -68,7 +75,6 @@ Status OpenStore::configure(std::string_view config_json) {
   VARVE_TRY(read_config(*stored, false, &both).with_context(path).in_file(path));
   if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &both));
   settings_ = both.settings;
-  engine_->set_lock_timeout_ms(settings_.lock_timeout_ms);
   return {};
 }
 

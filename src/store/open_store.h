@@ -77,8 +77,9 @@ class OpenStore final : public Store, private session::StoreServices {
 
  private:
   // open_store.cpp
-  Status open_engine();
+  Status open_engine(std::string_view config_json);
   Status configure(std::string_view config_json);
+  Status take_stored_config(io::Directory& root, std::string_view config_json);
   CopyContext copy_context() {
     return {*engine_,
             *environment_.file_system,

@@ -397,6 +397,18 @@ TEST_F(DirectoryStore, AWrongOrNewerConfigFileIsNamed) {
   EXPECT_EQ(disk_.read_file("store/config.json"), newer);
 }
 
+// Left-overs, too, which a store that opens may remove.
+TEST_F(DirectoryStore, ARefusedConfigFileLeavesTheDirectoryAsItIs) {
+  disk_.write_file("store/tmp/new-0123456789abcdef/lock", "");
+  for (const char* refused :
+       {R"({"version":"2.0"})", R"({"version":true})", R"({"threads":0})", "{"}) {
+    disk_.write_file("store/config.json", refused);
+    const auto before = disk_.list_all();
+    EXPECT_FALSE(try_open("store").ok()) << refused;
+    EXPECT_EQ(disk_.list_all(), before) << refused;
+  }
+}
+
 TEST_F(DirectoryStore, ADamagedSessionIsListedAndTheOthersToo) {
   const auto store = open();
   for (const std::string id : {"s1", "s2", "s3"}) {
