@@ -161,7 +161,8 @@ Status FieldReader::check_schema_version(json::Value value) const {
   if (version && *version <= kSchemaVersion) return {};
   const Status status =
       invalid(value, "the entry has format version " + std::string(value.text().substr(0, 20)) +
-                         ", and this library reads up to " + std::to_string(kSchemaVersion));
+                         ", and this library reads up to " + std::to_string(kSchemaVersion) +
+                         ": use a newer varve");
   return {Code::kFormatVersion, status.message(), status.place()};
 }
 
