@@ -1,6 +1,5 @@
 #include "capi/error_object.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "base/utf8.h"
@@ -15,14 +14,44 @@ constexpr Token kReservedBase = uint64_t{0x56} << 56 | uint64_t{0xFFFFFF} << 4 |
                                 uint64_t{static_cast<uint8_t>(HandleType::kError)} << 1 | 1;
 constexpr Token kReservedMask = ~(uint64_t{0xFF} << 28);
 
-// Makes well-formed UTF-8 on one line of it, whatever came in from a file's name or foreign text.
-std::string readable(std::string_view text) {
-  std::string out = well_formed_utf8(text);
-  std::replace_if(
-      out.begin(), out.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+// Controls (C0, DEL, C1) and separators of lines, which a terminal obeys.
+bool is_control(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029;
+}
+
+// Marks of direction and of encoding, which make a text read as something else.
+bool is_mark(uint32_t c) {
+  return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x061C ||
+         c == 0x200E || c == 0x200F || c == 0xFEFF;
+}
+
+// Makes well-formed UTF-8 of it, whatever came in from a file's name or foreign text, with a blank
+// for each character that `is_unsafe`.
+template <typename IsUnsafe>
+std::string readable(std::string_view text, IsUnsafe is_unsafe) {
+  const std::string formed = well_formed_utf8(text);
+  std::string out;
+  out.reserve(formed.size());
+  for (std::string_view rest = formed; !rest.empty();) {
+    const std::string_view before = rest;
+    const auto character = take_code_point(rest);
+    if (!character) break;
+    if (is_unsafe(*character)) {
+      out += ' ';
+    } else {
+      out += before.substr(0, before.size() - rest.size());
+    }
+  }
   return out;
 }
+
+// Of one line, for a person.
+std::string readable_line(std::string_view text) {
+  return readable(text, [](uint32_t c) { return is_control(c) || is_mark(c); });
+}
+
+// For a program, which may look for the file of that name: names of files may have marks.
+std::string readable_name(std::string_view text) { return readable(text, is_control); }
 
 }  // namespace
 
@@ -37,8 +66,10 @@ varve_status_t public_status(Code code) noexcept {
 
 std::string details_of(const Place& place) {
   json::Tree details = json::Tree::object();
-  if (!place.path.empty()) details.set("path", json::Tree::string(readable(place.path)));
-  if (!place.member.empty()) details.set("member", json::Tree::string(readable(place.member)));
+  if (!place.path.empty()) details.set("path", json::Tree::string(readable_name(place.path)));
+  if (!place.member.empty()) {
+    details.set("member", json::Tree::string(readable_name(place.member)));
+  }
   if (place.offset) details.set("offset", json::Tree::integer_unsigned(*place.offset));
   if (place.line) details.set("line", json::Tree::integer_unsigned(*place.line));
   if (place.size) details.set("size", json::Tree::integer_unsigned(*place.size));
@@ -49,7 +80,7 @@ std::string details_of(const Place& place) {
 
 ErrorRecord::ErrorRecord(const Status& failure)
     : status_(public_status(failure.code())),
-      message_(readable(failure.message())),
+      message_(readable_line(failure.message())),
       details_(details_of(failure.place())) {}
 
 Token make_error(const Status& failure) noexcept {

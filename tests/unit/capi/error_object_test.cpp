@@ -27,6 +27,23 @@ TEST(ErrorObject, MessageIsOneLineOfUtf8) {
   EXPECT_EQ(record.message(), "cannot open 'a b \xEF\xBF\xBD\xC3\xA9'");
 }
 
+// Each of these moves a terminal's cursor, ends a line or turns what follows around.
+TEST(ErrorObject, MessageHasNothingThatMakesItReadAsSomethingElse) {
+  for (const char* unsafe : {"\u0080", "\u009B", "\u009F", "\u2028", "\u2029", "\u061C", "\u200E",
+                             "\u200F", "\u202A", "\u202E", "\u2066", "\u2069", "\uFEFF"}) {
+    const ErrorRecord record(Status(Code::kIo, std::string("a") + unsafe + "b"));
+    EXPECT_EQ(record.message(), std::string("a b"));
+  }
+  const ErrorRecord record(Status(Code::kIo, "\u00A0\u200D\u202F\U0001F600"));
+  EXPECT_EQ(record.message(), std::string("\u00A0\u200D\u202F\U0001F600"));
+}
+
+TEST(ErrorObject, DetailsKeepTheMarksOfAFileName) {
+  Place place;
+  place.path = "/\u200Echat\u009B.txt";
+  EXPECT_EQ(details_of(place), "{\"path\":\"/\u200Echat .txt\"}");
+}
+
 TEST(ErrorObject, DetailsStayJsonWhateverAPathHolds) {
   Place place;
   place.path = "/a\"\xFF\\";
