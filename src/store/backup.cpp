@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "io/rules.h"
 #include "json/object_reader.h"
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
@@ -130,8 +131,9 @@ class Backup {
     for (const auto& item : items) {
       if (item.name == kBackupLock || log::is_temporary_name(item.name)) continue;
       return Status(Code::kInvalidArgument,
-                    "the directory is not empty, and it is not a backup: it has no backup.json; "
-                    "give a new or empty directory, or that of an earlier backup")
+                    "the directory '" + io::without_end_slashes(root_->path_of("")) +
+                        "' is not empty, and it is not a backup: it has no backup.json; "
+                        "give a new or empty directory, or that of an earlier backup")
           .in_file(root_->path_of(item.name));
     }
     return {};
@@ -278,8 +280,11 @@ Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
   VARVE_TRY_ASSIGN(BackupOptions parsed, parse_backup_options(options));
   if (is_inside(context.file_system, context.engine, path)) {
     Place place;
+    place.path = path;
     place.member = "path";
-    return Status(Code::kInvalidArgument, "a store cannot be backed up into itself",
+    return Status(Code::kInvalidArgument,
+                  "a store cannot be backed up into itself: '" + std::string(path) +
+                      "' is its directory or in it; give a directory outside",
                   std::move(place));
   }
   const int64_t start_us = context.clock.monotonic_us();

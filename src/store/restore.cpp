@@ -127,7 +127,10 @@ class Restore {
     VARVE_TRY_ASSIGN(ReadOnlyStore backup, ReadOnlyStore::open(context_, path));
     backup_.emplace(std::move(backup));
     if (context_.engine.is_kept_in(backup_->root())) {
-      return {Code::kInvalidArgument, "a store cannot be restored from itself"};
+      return Status(Code::kInvalidArgument, "a store cannot be restored from itself: '" +
+                                                std::string(path) +
+                                                "' is its own directory; give that of a backup")
+          .in_file(path);
     }
     if (!options_.tombstones_from.empty()) {
       VARVE_TRY_ASSIGN(ReadOnlyStore other,

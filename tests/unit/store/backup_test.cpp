@@ -386,7 +386,10 @@ TEST_F(BackupTest, RefusesTheStoreItselfAndWhatIsInsideIt) {
   create(*store, "notes");
   for (const char* path :
        {"store", "./store/", "store/sessions", "store/sessions/notes/x", "store/new", "/store"}) {
-    EXPECT_EQ(refusal(*store, path), Code::kInvalidArgument) << path;
+    const Status refused = store->back_up(path, "").status();
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << path;
+    EXPECT_EQ(refused.place().path, path);
+    EXPECT_NE(refused.message().find("'" + std::string(path) + "'"), std::string::npos);
   }
   EXPECT_EQ(refusal(*store, ""), Code::kInvalidArgument);
   EXPECT_EQ(refusal(*store, std::string_view("a\0b", 3)), Code::kInvalidArgument);
@@ -401,7 +404,9 @@ TEST_F(BackupTest, RefusesADirectoryOfSomethingElse) {
   const auto store = open("store");
   create(*store, "notes");
   disk_.write_file("photos/cat.jpg", "meow");
-  EXPECT_EQ(refusal(*store, "photos"), Code::kInvalidArgument);
+  const Status refused = store->back_up("photos", "").status();
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_TRUE(refused.message().starts_with("the directory 'photos' is not empty"));
   EXPECT_FALSE(disk_.exists("photos/backup.json"));
   open("other");
   EXPECT_EQ(refusal(*store, "other"), Code::kInvalidArgument);

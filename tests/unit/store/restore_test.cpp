@@ -320,7 +320,10 @@ TEST_F(RestoreTest, RefusesWhatIsNoBackupAndTheStoreItself) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a"});
   backed_up(*store);
-  EXPECT_EQ(refusal(*store, R"({"overwrite":true})", "store"), Code::kInvalidArgument);
+  const Status refused = store->restore("store", R"({"overwrite":true})").status();
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.message().find("'store'"), std::string::npos);
+  EXPECT_EQ(refused.place().path, "store");
   EXPECT_EQ(refusal(*store, {}, "nowhere"), Code::kNotFound);
   EXPECT_FALSE(disk_.exists("nowhere"));
   disk_.write_file("photos/cat.jpg", "meow");
