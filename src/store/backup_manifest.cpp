@@ -55,10 +55,10 @@ Result<BackupManifest> BackupManifest::read(io::Directory& root) {
   if (!parsed.ok() || !parsed->is_object()) return manifest;
   const int64_t version = parsed->get_int64("version");
   if (version > kManifestVersion) {
-    return Status(Code::kFormatVersion, "the backup is of version " + std::to_string(version) +
-                                            "; this library knows up to " +
-                                            std::to_string(kManifestVersion) +
-                                            ": use a newer varve")
+    return Status(Code::kFormatVersion,
+                  root.path_of(kManifestFile) + " is of version " + std::to_string(version) +
+                      "; this library knows up to " + std::to_string(kManifestVersion) +
+                      ": use a newer varve")
         .in_file(root.path_of(kManifestFile));
   }
   const std::string checksum = parsed->get_string("checksum");

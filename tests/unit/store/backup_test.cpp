@@ -421,7 +421,9 @@ TEST_F(BackupTest, RefusesABackupOfANewerVersionAndLeavesItAsItIs) {
   const auto store = open("store");
   create(*store, "notes");
   disk_.write_file("copy/backup.json", R"({"version":2})");
-  EXPECT_EQ(refusal(*store, "copy"), Code::kFormatVersion);
+  const Status refused = store->back_up("copy", "").status();
+  EXPECT_EQ(refused.code(), Code::kFormatVersion);
+  EXPECT_TRUE(refused.message().starts_with("copy/backup.json is of version 2;"));
   EXPECT_EQ(file("copy/backup.json"), R"({"version":2})");
   EXPECT_FALSE(disk_.exists("copy/sessions"));
 }
