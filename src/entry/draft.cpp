@@ -149,7 +149,7 @@ Status DraftWriter::check_size() const {
   place.limit = options_.entry_bytes_max;
   return {Code::kSizeLimit,
           "the entry is " + std::to_string(size) + " bytes as a line of the log; the limit is " +
-              std::to_string(options_.entry_bytes_max),
+              std::to_string(options_.entry_bytes_max) + " (storage.max_entry_size_bytes)",
           std::move(place)};
 }
 

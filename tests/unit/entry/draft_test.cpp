@@ -241,7 +241,8 @@ TEST_F(Drafting, SizeLimitNamesSizeAndLimit) {
   ASSERT_EQ(result.code(), Code::kSizeLimit);
   EXPECT_EQ(result.status().place().limit, 1000u);
   EXPECT_GT(*result.status().place().size, 1000u);
-  EXPECT_NE(result.status().message().find("the limit is 1000"), std::string::npos);
+  EXPECT_NE(result.status().message().find("the limit is 1000 (storage.max_entry_size_bytes)"),
+            std::string::npos);
 
   // Whatever is accepted also fits when it is sealed with the largest numbers, and the limit is
   // not much stricter than that.
