@@ -340,8 +340,10 @@ class Config(unittest.TestCase):
                     self.check_refused(member, value)
         for version in ("1", "1.0", "1.9"):
             self.check_taken("version", version)
-        for version in ("2", "10.0", "one", ""):
+        for version in ("2", "10.0"):
             self.check_refused("version", version, "VARVE_FORMAT_VERSION")
+        for version in ("0.9", "one", ""):
+            self.check_refused("version", version)
 
     def test_the_defaults_are_those_of_the_page(self):
         defaults = {member: json.loads(default) for member, default, _ in self.rows if default}
