@@ -162,8 +162,8 @@ func (s *Session) Delete(id, reason string) error {
 }
 
 // DeleteWhere deletes every entry that a query finds, and tells how many these were. A Query, or a
-// struct of your own, without any condition is refused, for it is mostly one whose list came out nil; to delete everything, give
-// "{}" as text.
+// struct of your own, without any condition is refused, for it is mostly one whose list came out
+// nil; to delete everything, give "{}" as text.
 func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error) {
 	text, err := encode("Session.DeleteWhere", query)
 	if err != nil {

@@ -149,6 +149,30 @@ TEST_F(BesideWriters, OfABatchInAReplacedLogNobodySeesAPart) {
   });
 }
 
+// The log is replaced again before a look: what was read of the gaps is of the log before.
+TEST_F(BesideWriters, WhoMeetsALogThatIsReplacedAgainTellsOfNoGap) {
+  at_each_look([this](int look) {
+    const std::string gone = "gone" + std::to_string(look);
+    EXPECT_TRUE(core_->load().ok());
+    CompactionOptions options;
+    options.cause = CompactionCause::kPurge;  // replaces the log although nothing goes
+    EXPECT_TRUE(other_->compact(options).ok());
+    const bool came_to_it = was_behind_look(
+        look,
+        [&](log::Tail* seen) {
+          add(gone);
+          add("d");
+          ASSERT_TRUE(other_->remove(gone, "").ok());
+          ASSERT_TRUE(other_->compact({}).ok());
+          *seen = *storage_->tail();
+        },
+        [this] { EXPECT_TRUE(core_->catch_up().ok()); });
+    EXPECT_EQ(core_->index.coverage.missing_count, 0u);
+    EXPECT_EQ(core_->read_entry("d").ok(), came_to_it);
+    return came_to_it;
+  });
+}
+
 // What another thread of the process has caught up with since is not missing in what was looked at.
 TEST_F(BesideWriters, WhoVerifiesFindsNothingMissing) {
   at_each_look([this](int look) {
