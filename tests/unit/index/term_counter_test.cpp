@@ -102,12 +102,18 @@ TEST_F(TermCounterTest, TakesTheMemoryThatIsGivenBack) {
 }
 
 TEST_F(TermCounterTest, NumbersTermsAnewWhenTheyAreForgotten) {
-  (void)counted({"red box"});
+  (void)counted({"red box pr-12 openBox"});
   counter_.forget_terms();
   terms_.clear();
-  const CountedRows rows = counted({"box"});
-  EXPECT_EQ(terms_, (std::vector<std::string>{"box"}));
-  EXPECT_EQ(found_in(rows), (Found{{"box", {{0, 1}}}}));
+  const CountedRows rows = counted({"box openBox pr-12"});
+  EXPECT_EQ(found_in(rows), (Found{{"box", {{0, 1}}},
+                                   {"openbox", {{0, 1}}},
+                                   {"~open", {{0, 1}}},
+                                   {"~box", {{0, 1}}},
+                                   {"pr", {{0, 1}}},
+                                   {"12", {{0, 1}}},
+                                   {"pr-12", {{0, 1}}}}));
+  EXPECT_EQ(terms_.size(), 7u);
 }
 
 // More words in one text than are looked up at once, and one that is longer than a short word.

@@ -214,6 +214,18 @@ TEST(TextPlan, ATailOfAPhraseRanksAsWhatItBelongsTo) {
   EXPECT_EQ(terms_of(log, R"(code -"c++ code")"), (Terms{"code"}));
 }
 
+// What stands for a part is no text of the question, which may be a phrase's.
+TEST(TextPlan, APhraseIsNotTakenForAPart) {
+  QueryLog log(plain_words());
+  log.add(R"({"type":"note","content":"openBox"})");
+  auto plan = plan_text("box", log.index(), log.analyzer());
+  ASSERT_TRUE(plan.ok());
+  ASSERT_EQ(plan->terms.size(), 1u);
+  EXPECT_EQ(plan->terms[0].text, "~box");
+  for (int time = 0; time < 2; ++time) plan->rank_rows("~box", {0}, log.index());
+  EXPECT_EQ(plan->terms.size(), 2u);
+}
+
 // Entries are read for a check: as few as the lists leave.
 TEST(TextPlan, AChecksRowsHaveAllItsWords) {
   QueryLog log;
