@@ -417,6 +417,25 @@ TEST(Ranker, SharedStatisticsDecideTheWeightOfWords) {
   }
 }
 
+TEST(Ranker, APartCountsHalfAsAWordOfAllThatHaveItAsEither) {
+  const auto idf_of_part = [](const std::vector<std::string>& texts) {
+    QueryLog log;
+    for (const auto& text : texts) log.add(R"({"type":"note","content":")" + text + R"("})");
+    const auto plan = plan_text("user", log.index(), log.analyzer());
+    EXPECT_TRUE(plan.ok());
+    for (const auto& term : Ranker(log.index(), *plan, log.index().size()).figures()) {
+      if (term.term->is_part) return term.idf;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  const auto idf = [](double entries, double rows) {
+    return std::log(1 + (entries - rows + 0.5) / (rows + 0.5));
+  };
+  EXPECT_NEAR(idf_of_part({"getUser", "user", "tea"}), idf(3, 2) / 2, 1e-12);
+  EXPECT_NEAR(idf_of_part({"getUser", "tea"}), idf(2, 1) / 2, 1e-12);
+  EXPECT_NEAR(idf_of_part({"getUser of a user"}), idf(1, 1) / 2, 1e-12) << "there is but one";
+}
+
 TEST(Ranker, ExplainsWhatEachWordGave) {
   QueryLog log(plain_words());
   log.add(R"({"type":"finding","content":"tea tea milk"})");
