@@ -88,4 +88,11 @@ class Memory {
   varve_memory_t* memory_ = nullptr;
 };
 
+// Says m1, m2 and so on in a session.
+inline void fill(const Memory& memory, std::string_view session, int count) {
+  for (int i = 1; i <= count; ++i) {
+    ASSERT_TRUE(memory.say(session, "user", "m" + std::to_string(i)).ok());
+  }
+}
+
 }  // namespace varve_test

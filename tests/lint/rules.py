@@ -6,7 +6,6 @@ import re
 
 COLUMNS_MAX = 100
 FILE_LINES_MAX = 600
-TEST_FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
 
 # What the files of a folder of src/ may include. Arrows go down only.
@@ -77,10 +76,9 @@ def columns(_path, text):
 
 
 def file_size(path, text):
-    limit = TEST_FILE_LINES_MAX if path.startswith("tests/") else FILE_LINES_MAX
     count = text.count("\n")
-    if count > limit:
-        yield limit + 1, f"{count} lines, {limit} are allowed: split the file"
+    if count > FILE_LINES_MAX:
+        yield FILE_LINES_MAX + 1, f"{count} lines, {FILE_LINES_MAX} are allowed: split the file"
 
 
 def layers(path, text):

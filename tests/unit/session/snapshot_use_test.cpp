@@ -8,69 +8,12 @@
 
 #include "fuzz/memory_host.h"
 #include "index/snapshot_file.h"
-#include "session/session.h"
-#include "session_disk.h"
+#include "snapshot_use.h"
 #include "support/no_memory/no_memory.h"
 #include "unit/index/snapshot_editor.h"
 
 namespace varve::session {
 namespace {
-
-constexpr auto kTextSection = index::SnapshotEditor::kTextTerms;
-
-class SnapshotUse : public testing::Test {
- protected:
-  void SetUp() override { disk_.make(); }
-
-  // [bytes] read from a file, and how often, while `work` runs.
-  struct Reads {
-    uint64_t bytes = 0;
-    uint64_t count = 0;
-  };
-  Reads reads_of(const std::function<void()>& work, std::string_view file = "memory.jsonl") {
-    disk_.disk.clear_trace();
-    work();
-    Reads reads;
-    for (const auto& line : disk_.disk.trace()) {
-      if (line.find(" read ") == std::string::npos || line.find(file) == std::string::npos) {
-        continue;
-      }
-      reads.count += 1;
-      const size_t bytes_at = line.rfind(" bytes");
-      EXPECT_NE(bytes_at, std::string::npos) << line;
-      const size_t number_at = line.rfind(' ', bytes_at - 1) + 1;
-      reads.bytes += std::stoull(line.substr(number_at, bytes_at - number_at));
-    }
-    return reads;
-  }
-  static json::Tree index_stats(Session& session) { return member(*session.stats(), "index"); }
-
-  // `count` entries of some bytes, saved with their index; none is open.
-  void fill(int count) {
-    auto session = disk_.open();
-    for (int i = 0; i < count; ++i) {
-      ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i), std::string(50, 'x'))).ok());
-    }
-  }
-  // How many entries a query for the word of all of them finds.
-  static size_t found_by_word(Session& session) {
-    const auto found = session.query(R"({"limit":100,"text":")" + std::string(50, 'x') + R"("})");
-    EXPECT_TRUE(found.ok()) << found.status().message();
-    return found.ok() ? found->results.size() : 0;
-  }
-  // Changes a byte of a section of index.bin.
-  void damage(size_t section) {
-    std::string bytes = disk_.bytes("index.bin");
-    uint64_t offset = 0;
-    const size_t place = index::SnapshotEditor::place_of(section) * 8;
-    std::memcpy(&offset, bytes.data() + place, sizeof(offset));
-    bytes[offset] ^= 1;
-    disk_.write("index.bin", bytes);
-  }
-
-  Host host_;
-  SessionDisk disk_{host_};
-};
 
 // --- an entry without the other rows -------------------------------------------------------------
 
@@ -331,63 +274,6 @@ TEST_F(SnapshotUse, WhatAnotherHandleSavedIsNotSavedAgain) {
   EXPECT_EQ(saves_by(*session, 10), 0) << "saved again";
 }
 
-TEST_F(SnapshotUse, WhatAnotherLeftInItsPlaceThatIsNoneIsReplaced) {
-  fill(10);
-  disk_.open()->close();
-  const auto session = disk_.open();
-  ASSERT_TRUE(index_stats(*session).get_bool("loaded"));
-  disk_.write("index.bin", "no index");
-  for (int i = 0; i < 3; ++i) {
-    const std::string id = "s" + std::to_string(i);
-    ASSERT_TRUE(session->add(entry_text(id, std::string(900'000, 'x'))).ok());
-  }
-  EXPECT_NE(disk_.bytes("index.bin"), "no index");
-  EXPECT_TRUE(index_stats(*disk_.open()).get_bool("loaded"));
-}
-
-TEST_F(SnapshotUse, DamageOfAnySectionCostsARebuildWhenItIsMet) {
-  fill(20);
-  const std::string right = disk_.bytes("index.bin");
-  for (size_t section = 0; section < index::SnapshotEditor::kSectionCount; ++section) {
-    disk_.write("index.bin", right);
-    damage(section);
-    auto session = disk_.open();
-    for (int i = 0; i < 20; ++i) {
-      ASSERT_TRUE(session->get("e" + std::to_string(i)).ok()) << section;
-    }
-    EXPECT_EQ(found_by_word(*session), 20u) << section;
-    EXPECT_EQ(session->stats()->get_int64("entries"), 20) << section;
-    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1) << section;
-    EXPECT_EQ(found_by_word(*session), 20u) << section;
-    session.reset();
-    session = disk_.open();
-    EXPECT_EQ(session->stats()->get_int64("entries"), 20) << section;
-    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 0) << "a right one was saved";
-  }
-}
-
-// What cannot be read reads as zeros, and so as a time that is over.
-TEST_F(SnapshotUse, DamagedExpiriesOfOpenRowsHideNoEntry) {
-  const auto add = [&](int first, int end) {
-    auto session = disk_.open();
-    for (int i = first; i < end; ++i) {
-      const std::string seconds = std::to_string(1'000'000 + i * i % 97 * 977);
-      ASSERT_TRUE(session
-                      ->add(R"({"type":"note","content":"x","id":"e)" + std::to_string(i) +
-                            R"(","ttl_seconds":)" + seconds + "}")
-                      .ok());
-    }
-  };
-  add(0, 100);
-  const std::string older = disk_.bytes("index.bin");
-  add(100, 110);
-  disk_.write("index.bin", older);
-  damage(index::kExpiries);
-  auto session = disk_.open();
-  for (const auto id : {"e5", "e105"}) EXPECT_TRUE(session->get(id).ok()) << id;
-  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
-}
-
 // Rows that others added are read behind those of index.bin, which are opened for it.
 TEST(RowsOfOthers, AreFoundWhereverMemoryEnded) {
   int refused = 0;
@@ -417,133 +303,6 @@ TEST(RowsOfOthers, AreFoundWhereverMemoryEnded) {
   }
   EXPECT_FALSE(was_met);
   EXPECT_GT(refused, 20);
-}
-
-// Lists are read from the file when a word is looked up: damage shows within a query.
-TEST_F(SnapshotUse, DamageWithinAListCostsARebuildWhenAQueryMeetsIt) {
-  auto session = disk_.open();
-  for (int i = 0; i < 7000; ++i) {
-    const std::string number = std::to_string(i);
-    ASSERT_TRUE(session->add(entry_text("e" + number, "every word" + number)).ok());
-  }
-  session.reset();
-  const std::string right = disk_.bytes("index.bin");
-  const index::SnapshotEditor editor(right);
-  const uint64_t begin = editor.word(index::SnapshotEditor::place_of(kTextSection));
-  const size_t bytes = editor.sections[kTextSection].size();
-  ASSERT_GT(bytes, 5 * index::kSnapshotBlockBytes);
-  int64_t rebuilds = 0;
-  for (size_t at = index::kSnapshotBlockBytes; at < bytes; at += index::kSnapshotBlockBytes) {
-    std::string damaged = right;
-    damaged[begin + at] ^= 1;
-    disk_.write("index.bin", damaged);
-    session = disk_.open();
-    EXPECT_EQ(*session->count(R"({"text":"every"})"), 7000u) << at;
-    EXPECT_EQ(*session->count(R"({"text":"word4321"})"), 1u) << at;
-    rebuilds += index_stats(*session).get_int64("rebuilds");
-  }
-  EXPECT_GE(rebuilds, 2) << "of the word's name, of its list";
-}
-
-// Somebody wrote a list that is none, under right hashes.
-TEST_F(SnapshotUse, AListThatCannotBeReadCostsARebuildAndNoError) {
-  fill(300);
-  const std::string right = disk_.bytes("index.bin");
-  int64_t rebuilds = 0;
-  const size_t bytes = index::SnapshotEditor(right).sections[kTextSection].size();
-  for (size_t at = 0; at < bytes; at += 5) {
-    index::SnapshotEditor editor(right);
-    editor.sections[kTextSection][at] = static_cast<char>(0xff);
-    disk_.write("index.bin", editor.assembled());
-    auto session = disk_.open();
-    const auto found = session->query(R"({"text":")" + std::string(50, 'x') + R"("})");
-    EXPECT_TRUE(found.ok()) << at << ": " << found.status().message();
-    rebuilds += index_stats(*session).get_int64("rebuilds");
-  }
-  EXPECT_GT(rebuilds, 1);
-}
-
-// What a wildcard stands for is read from lists, too, also from those of one block.
-TEST_F(SnapshotUse, AListThatCannotBeReadIsNoticedByAWildcard) {
-  fill(20);
-  const std::string right = disk_.bytes("index.bin");
-  const std::string word(49, 'x');
-  const auto rebuilds_by = [&](const std::string& words) {
-    auto session = disk_.open();
-    const auto found = session->query(R"({"text":")" + words + R"("})");
-    EXPECT_TRUE(found.ok()) << found.status().message();
-    return index_stats(*session).get_int64("rebuilds");
-  };
-  int noticed_count = 0;
-  const size_t bytes = index::SnapshotEditor(right).sections[kTextSection].size();
-  for (size_t at = 0; at < bytes; ++at) {
-    index::SnapshotEditor editor(right);
-    editor.sections[kTextSection][at] = static_cast<char>(0xff);
-    disk_.write("index.bin", editor.assembled());
-    if (rebuilds_by(word + "x") == 0) continue;
-    disk_.write("index.bin", editor.assembled());
-    EXPECT_EQ(rebuilds_by(word + "*"), 1) << at;
-    noticed_count += 1;
-  }
-  EXPECT_GT(noticed_count, 10);
-}
-
-// As somebody who means harm would write it: all hashes are right.
-TEST_F(SnapshotUse, ARowThatItsTableHidesIsDeletedAllTheSame) {
-  fill(20);
-  auto session = disk_.open();
-  ASSERT_TRUE(session->remove("e3", "").ok());
-  session->close();
-  using Editor = index::SnapshotEditor;
-  Editor editor(disk_.bytes("index.bin"));
-  const size_t slots = editor.slot_count();
-  size_t slot = 0;
-  while (editor.slot(slot) != 4) slot = (slot + 1) % slots;
-  editor.set_slot(slot, 0);
-  disk_.write("index.bin", editor.assembled());
-  for (const auto query : {R"({"sort_by":"time","limit":100})", R"({"limit":100})"}) {
-    session.reset();
-    disk_.write("index.bin", editor.assembled());
-    session = disk_.open();
-    const auto found = session->query(query);
-    ASSERT_TRUE(found.ok()) << found.status().message();
-    EXPECT_EQ(found->results.size(), 19u);
-    for (const auto& result : found->results) EXPECT_NE(result.id(), "e3");
-    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
-  }
-}
-
-// Nor may its places be believed where many lines are read at once.
-TEST_F(SnapshotUse, PlacesThatFallCostARebuildBeforeWordsAreFoundThere) {
-  fill(20);
-  using Editor = index::SnapshotEditor;
-  Editor editor(disk_.bytes("index.bin"));
-  editor.set_word(Editor::kTextRowCount, 0);
-  editor.sections[Editor::kTextLengths].clear();
-  editor.set<uint64_t>(Editor::kOffsets, 19, 0);
-  disk_.write("index.bin", editor.assembled());
-  const auto session = disk_.open();
-  EXPECT_EQ(found_by_word(*session), 20u);
-  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
-}
-
-TEST_F(SnapshotUse, AnAddBesideDamagedRowsTakesNoIdTwice) {
-  fill(20);
-  damage(index::SnapshotEditor::kTable);
-  auto session = disk_.open();
-  EXPECT_EQ(session->add(entry_text("e7")).code(), Code::kAlreadyExists);
-  EXPECT_TRUE(session->add(entry_text("new")).ok());
-  EXPECT_EQ(session->stats()->get_int64("entries"), 21);
-}
-
-TEST_F(SnapshotUse, AFileThatCannotBeReadAnyMoreCostsARebuild) {
-  fill(20);
-  auto session = disk_.open();
-  disk_.disk.set_fault_hook(io::FailNth(1, EIO, true).on_file("index.bin"));
-  EXPECT_TRUE(session->get("e7").ok());
-  EXPECT_EQ(session->get("none").code(), Code::kNotFound);
-  EXPECT_EQ(session->stats()->get_int64("entries"), 20);
-  EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1);
 }
 
 TEST_F(SnapshotUse, ItIsSavedAtCloseAndOpeningReadsNoMoreThanTheLastLine) {

@@ -1,0 +1,357 @@
+// What only a directory of sessions has: its layout, its registry, and what dead makers leave.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/posix.h"
+#include "io/simulated.h"
+#include "json/tree.h"
+#include "log/directory_engine.h"
+#include "support/environment.h"
+#include "unit/io/temporary_directory.h"
+
+namespace varve::log {
+namespace {
+
+std::string metadata_of(std::string_view id, std::string_view user, std::string_view created_at) {
+  json::Tree tree = json::Tree::object();
+  tree.set("session_id", json::Tree::string(id));
+  tree.set("user_id", json::Tree::string(user));
+  tree.set("created_at", json::Tree::string(created_at));
+  return tree.pretty();
+}
+
+class Directories : public testing::Test {
+ protected:
+  static constexpr uint64_t kLockTimeoutMs = 100;
+
+  void SetUp() override {
+    engine_ = open();
+    ASSERT_NE(engine_, nullptr);
+  }
+  std::unique_ptr<DirectoryEngine> open(io::SimulatedFileSystem* system = nullptr) {
+    io::SimulatedFileSystem* process = system == nullptr ? &disk_ : system;
+    auto opened = DirectoryEngine::open("store", {process, &clock_, &random_}, kLockTimeoutMs);
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  void create(const std::string& id, const std::string& user = "u") {
+    const auto created = engine_->create({id, user, "a", clock_.now_ms()},
+                                         metadata_of(id, user, "2026-01-10T14:23:45.678Z"));
+    ASSERT_TRUE(created.ok()) << created.status().message();
+  }
+  // What is there of sessions that were deleted, in tmp/.
+  std::string deleted() {
+    std::string paths;
+    for (const auto& path : disk_.list_all()) {
+      if (path.find("deleted.tmp-") != std::string::npos) paths += path + "\n";
+    }
+    return paths;
+  }
+  std::vector<std::string> listed() {
+    std::vector<std::string> ids;
+    const auto page = engine_->list("", 1000);
+    EXPECT_TRUE(page.ok()) << page.status().message();
+    for (const auto& row : page->rows) ids.push_back(row.session_id);
+    return ids;
+  }
+
+  test::ManualClock clock_;
+  test::SeededRandom random_;
+  io::SimulatedFileSystem disk_;
+  std::unique_ptr<DirectoryEngine> engine_;
+};
+
+// Its tombstones are there from the start: a missing file could only be asked for by name.
+TEST_F(Directories, ACreatedSessionThatIsQuietIsAskedNoName) {
+  create("s");
+  const auto storage = engine_->open("s");
+  ASSERT_TRUE(storage.ok());
+  ASSERT_TRUE((*storage)->tail().ok());
+  disk_.clear_trace();
+  ASSERT_TRUE((*storage)->tail().ok());
+  const auto trace = disk_.trace();
+  ASSERT_EQ(trace.size(), 2U);
+  EXPECT_TRUE(trace[0].ends_with("info store/sessions/s/tombstones.jsonl open")) << trace[0];
+  EXPECT_TRUE(trace[1].ends_with("info store/sessions/s/memory.jsonl open")) << trace[1];
+}
+
+TEST_F(Directories, TheLayoutIsTheDocumentedOne) {
+  create("s1");
+  std::set<std::string> paths;
+  for (const auto& path : disk_.list_all()) paths.insert(path);
+  for (const std::string path :
+       {"store/sessions/s1/metadata.json", "store/sessions/s1/memory.jsonl",
+        "store/sessions/s1/lock", "store/indices/sessions.jsonl"}) {
+    EXPECT_TRUE(disk_.exists(path)) << path;
+  }
+  auto sessions = *(*disk_.open_root("store", false))->open_directory("sessions");
+  EXPECT_EQ(sessions->info("s1")->permissions, 0700u);
+  auto session = *sessions->open_directory("s1");
+  EXPECT_EQ(session->info("memory.jsonl")->permissions, 0600u);
+  EXPECT_EQ(session->info("metadata.json")->permissions, 0600u);
+  EXPECT_EQ(session->info("lock")->permissions, 0644u);
+}
+
+TEST_F(Directories, ACreatedSessionSurvivesPowerLossAndIsListed) {
+  create("s1");
+  const auto after = disk_.crash();
+  EXPECT_TRUE(after->exists("store/sessions/s1/metadata.json"));
+  const auto engine = open(after.get());
+  EXPECT_TRUE(engine->open("s1").ok());
+  EXPECT_EQ(engine->list("", 10)->rows.size(), 1u);
+}
+
+TEST_F(Directories, ATornRowHidesNoOther) {
+  create("s1");
+  create("s2");
+  const std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  for (size_t cut = rows.find('\n') + 1; cut < rows.size(); ++cut) {
+    disk_.write_file("store/indices/sessions.jsonl", rows.substr(0, cut));
+    const std::string id = "after" + std::to_string(cut);
+    create(id);
+    const auto ids = listed();
+    ASSERT_GE(ids.size(), 2u) << cut;
+    EXPECT_EQ(ids.front(), id) << cut;
+    EXPECT_EQ(ids.back(), "s1") << cut;
+  }
+}
+
+TEST_F(Directories, DamagedAndForeignRowsArePassedOver) {
+  create("s1");
+  const std::string row = *disk_.read_file("store/indices/sessions.jsonl");
+  disk_.write_file(
+      "store/indices/sessions.jsonl",
+      "\n" + row + std::string(300, '\0') + "\nnot json\n{}\n[]\n\n" + "{\"session_id\":7}\n");
+  create("s2");
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s2", "s1"}));
+  for (size_t limit = 1; limit <= 3; ++limit) {
+    const auto page = engine_->list("", limit);
+    EXPECT_EQ(page->rows.size(), std::min<size_t>(limit, 2));
+  }
+}
+
+TEST_F(Directories, RowsAcrossBlocksAreReadBackwards) {
+  std::vector<std::string> expected;
+  std::string rows;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string id = "s" + std::to_string(i);
+    rows += R"({"agent_id":"","created_at":"2026-01-10T14:23:45.678Z","session_id":")" + id +
+            R"(","user_id":")" + std::string(static_cast<size_t>(i * 7 % 90), 'u') + "\"}\n";
+    expected.insert(expected.begin(), id);
+  }
+  disk_.write_file("store/indices/sessions.jsonl", rows);
+  for (const size_t limit : {1u, 97u, 5000u}) {
+    std::vector<std::string> ids;
+    std::string after;
+    for (bool done = false; !done;) {
+      const auto page = engine_->list(after, limit);
+      ASSERT_TRUE(page.ok());
+      for (const auto& row : page->rows) ids.push_back(row.session_id);
+      done = page->at_end;
+      if (!done) after = page->cursors.back();
+    }
+    EXPECT_TRUE(ids == expected) << limit;
+  }
+}
+
+TEST_F(Directories, APageReadsThePageOnly) {
+  std::string rows;
+  for (int i = 0; i < 20'000; ++i) {
+    rows += R"({"agent_id":"","created_at":"2026-01-10T14:23:45.678Z","session_id":"s)" +
+            std::to_string(i) + "\",\"user_id\":\"\"}\n";
+  }
+  disk_.write_file("store/indices/sessions.jsonl", rows);
+  disk_.clear_trace();
+  ASSERT_EQ(engine_->list("", 100)->rows.size(), 100u);
+  EXPECT_LT(disk_.trace().size(), 10u) << "operations for one page of 100 rows of 20,000";
+}
+
+TEST_F(Directories, ACursorOfARebuiltRegistryIsRefused) {
+  for (int i = 0; i < 4; ++i) create("s" + std::to_string(i));
+  const auto page = engine_->list("", 2);
+  ASSERT_TRUE(engine_->rescan().ok());
+  const auto next = engine_->list(page->cursors.back(), 2);
+  EXPECT_EQ(next.code(), Code::kInvalidArgument);
+  EXPECT_EQ(next.status().place().member, "after");
+}
+
+TEST_F(Directories, RescanFindsWhatWasCopiedInAndForgetsWhatIsGone) {
+  create("s1", "first");
+  create("s2");
+  ASSERT_TRUE(engine_->drop("s2", {}).ok());
+  disk_.write_file("store/sessions/copied/metadata.json",
+                   metadata_of("copied", "someone", "2020-01-01T00:00:00Z"));
+  disk_.write_file("store/sessions/copied/memory.jsonl", "");
+  disk_.write_file("store/sessions/bad id/metadata.json", "{}");
+  disk_.write_file("store/sessions/a file", "");
+  disk_.write_file("store/sessions/damaged/metadata.json", "{\"user");
+  ASSERT_TRUE(engine_->rescan().ok());
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s1", "copied", "damaged"}));
+  const auto page = engine_->list("", 10);
+  EXPECT_EQ(page->rows[0].user_id, "first");
+  EXPECT_EQ(page->rows[1].user_id, "someone");
+}
+
+TEST_F(Directories, RescanKeepsTheRowOfASessionWhoseMetadataIsLost) {
+  create("damaged", "before");
+  ASSERT_TRUE(engine_->drop("damaged", {}).ok());
+  clock_.advance_ms(1);
+  const int64_t made_at_ms = clock_.now_ms();
+  for (const auto* id : {"damaged", "missing", "whole"}) create(id, std::string("user of ") + id);
+  disk_.write_file("store/sessions/damaged/metadata.json", "{\"user");
+  ASSERT_TRUE((*disk_.open_root("store/sessions/missing", false))->remove("metadata.json").ok());
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(engine_->rescan().ok());
+    const auto page = engine_->list("", 10);
+    ASSERT_EQ(page->rows.size(), 3u);
+    for (const SessionRow& row : page->rows) {
+      EXPECT_EQ(row.user_id, "user of " + row.session_id);
+      if (row.session_id == "whole") continue;  // the list says what its metadata say
+      EXPECT_EQ(row.agent_id, "a");
+      EXPECT_EQ(row.created_at_ms, made_at_ms);
+    }
+  }
+}
+
+TEST_F(Directories, ALostRegistryIsMadeAnew) {
+  create("s1");
+  create("s2");
+  auto indices = *(*disk_.open_root("store", false))->open_directory("indices");
+  ASSERT_TRUE(indices->remove("sessions.jsonl").ok());
+  EXPECT_EQ(listed().size(), 2u);
+  ASSERT_TRUE(indices->remove("sessions.jsonl").ok());
+  create("s3");
+  EXPECT_EQ(listed().size(), 3u) << "creating first lost the older ones";
+}
+
+TEST_F(Directories, LeftOversOfADeadMakerAreSweptAndALiveOnesAreKept) {
+  const auto maker = disk_.process(4711);
+  auto temporary = *(*maker->open_root("store", false))->open_directory("tmp");
+  ASSERT_TRUE(temporary->make_directory("new.tmp-1").ok());
+  auto directory = *temporary->open_directory("new.tmp-1");
+  auto lock = *directory->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  ASSERT_TRUE(directory->open("memory.jsonl", io::OpenMode::kCreateExclusive).ok());
+  open();
+  EXPECT_TRUE(disk_.exists("store/tmp/new.tmp-1/memory.jsonl")) << "its maker is alive";
+  maker->kill();
+  open();
+  EXPECT_FALSE(disk_.exists("store/tmp/new.tmp-1"));
+}
+
+TEST_F(Directories, LeftOversWithoutALockFileAreSweptWhenTheyAreOld) {
+  disk_.set_now_ms(clock_.now_ms());
+  auto temporary = *(*disk_.open_root("store", false))->open_directory("tmp");
+  ASSERT_TRUE(temporary->make_directory("new.tmp-2").ok());
+  open();
+  EXPECT_TRUE(disk_.exists("store/tmp/new.tmp-2")) << "its maker may be about to lock it";
+  clock_.advance_ms(2 * 3'600'000);
+  open();
+  EXPECT_FALSE(disk_.exists("store/tmp/new.tmp-2"));
+}
+
+// Somebody's own, which no list of the library's names.
+TEST_F(Directories, ADropRemovesDirectoriesInTheSessionToo) {
+  create("s1");
+  disk_.write_file("store/sessions/s1/notes/of/mine.txt", "what is to be forgotten");
+  ASSERT_TRUE(engine_->drop("s1", {}).ok());
+  EXPECT_EQ(deleted(), "");
+}
+
+TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
+  create("s1");
+  disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kRemove}));
+  EXPECT_TRUE(engine_->drop("s1", {}).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
+  EXPECT_NE(deleted(), "") << "or there is nothing to finish";
+  engine_.reset();
+  disk_.release_locks();
+  open();
+  EXPECT_EQ(deleted(), "");
+}
+
+TEST_F(Directories, ACreationWaitsForAnotherProcessAsLongAsItMay) {
+  const auto other = disk_.process(4711);
+  const auto indices = *(*other->open_root("store", false))->open_directory("indices");
+  const auto lock = *indices->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  const int64_t start_us = clock_.monotonic_us();
+  EXPECT_EQ(engine_->create({"s1", "", "", 0}, "{}").code(), Code::kBusy);
+  EXPECT_EQ(clock_.monotonic_us() - start_us, 1000 * static_cast<int64_t>(kLockTimeoutMs));
+  EXPECT_EQ(engine_->open("s1").code(), Code::kNotFound);
+  other->kill();
+  create("s1");
+  EXPECT_EQ(listed(), std::vector<std::string>{"s1"});
+}
+
+TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {
+  uint64_t failures = 0;
+  for (uint64_t step = 1;; ++step) {
+    ASSERT_LT(step, 200u);
+    io::FailNth fault(step, ENOSPC);
+    disk_.set_fault_hook(fault);
+    const auto created = engine_->create({"s1", "", "", 0}, "{\"whole\":1}");
+    disk_.set_fault_hook(nullptr);
+    failures += !created.ok();
+    if (created.ok()) {
+      EXPECT_TRUE(engine_->open("s1").ok()) << "step " << step;
+    }
+    const auto there = engine_->session_document("s1", "metadata.json");
+    EXPECT_EQ(there.ok(), created.ok()) << "step " << step << ": " << created.status().message();
+    if (there.ok()) {
+      EXPECT_EQ(*there, "{\"whole\":1}") << "step " << step;
+      ASSERT_TRUE(engine_->drop("s1", {}).ok()) << "step " << step;
+    }
+    for (const auto& path : disk_.list_all()) {
+      EXPECT_TRUE(path.find("/tmp/") == std::string::npos || path.ends_with("/tmp/"))
+          << path << " is left at step " << step;
+    }
+    if (fault.matched() < step) break;
+  }
+  EXPECT_GT(failures, 10u);
+}
+
+TEST_F(Directories, WithoutPermissionToWriteExistingSessionsAreRead) {
+  create("s1");
+  disk_.set_read_only(true);
+  const auto engine = open();
+  ASSERT_NE(engine, nullptr);
+  EXPECT_TRUE(engine->open("s1").ok());
+  EXPECT_EQ(engine->list("", 10)->rows.size(), 1u);
+  EXPECT_EQ(engine->create({"s2", "", "", 0}, "{}").code(), Code::kReadOnly);
+  EXPECT_EQ(engine->drop("s1", {}).code(), Code::kReadOnly);
+  EXPECT_EQ(engine->rescan().code(), Code::kReadOnly);
+}
+
+TEST_F(Directories, NamesThatWouldLeaveTheStoreAreRefused) {
+  disk_.write_file("outside/metadata.json", "{}");
+  using std::string_literals::operator""s;
+  for (const std::string& id : {".."s, "."s, "../../outside"s, "a/b"s, ""s, "a\0b"s}) {
+    EXPECT_FALSE(engine_->open(id).ok()) << id;
+    EXPECT_FALSE(engine_->drop(id, {}).ok()) << id;
+    EXPECT_FALSE(engine_->session_document(id, "metadata.json").ok()) << id;
+  }
+  EXPECT_TRUE(disk_.exists("outside/metadata.json"));
+}
+
+TEST_F(Directories, ASymbolicLinkInPlaceOfASessionIsRefused) {
+  io::TemporaryDirectory directory;
+  io::PosixFileSystem posix;
+  auto engine =
+      *DirectoryEngine::open(directory.path_of("store"), {&posix, &clock_, &random_}, 100);
+  io::put_file(directory.path_of("metadata.json"), "{}");
+  std::filesystem::create_directory_symlink(directory.path(),
+                                            directory.path_of("store/sessions/link"));
+  EXPECT_FALSE(engine->open("link").ok());
+  EXPECT_FALSE(engine->session_document("link", "metadata.json").ok());
+  EXPECT_FALSE(engine->drop("link", {}).ok());
+  EXPECT_TRUE(std::filesystem::exists(directory.path_of("metadata.json")));
+}
+
+}  // namespace
+}  // namespace varve::log
