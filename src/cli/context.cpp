@@ -141,14 +141,37 @@ int Context::fail_in_one_of_all(Failure failure, const std::string& id) {
 }
 
 void Context::receive_log_line(int32_t level, std::string_view line) {
-  if (globals_.verbose || globals_.json) {
+  if (globals_.verbose || (globals_.json && level >= VARVE_LOG_ERROR)) {
     note(line);
     return;
   }
-  if (level < VARVE_LOG_ERROR) return;
   const json::object fields = parse_object(line);
   const std::string session = string_at(fields, "session_id");
+  if (level < VARVE_LOG_ERROR) {
+    const json::object details = object_at(fields, "metadata");
+    const int64_t count = integer_at(details, "evicted");
+    if (count > 0) note_eviction(session, line, count, integer_at(details, "limit_bytes"));
+    return;
+  }
   warn((session.empty() ? "" : session + ": ") + string_at(fields, "message"));
+}
+
+void Context::note_eviction(const std::string& session, std::string_view line, int64_t count,
+                            int64_t limit_bytes) {
+  if (globals_.json) return note(line);
+  Eviction& eviction = evictions_[session];
+  eviction.entry_count += count;
+  eviction.limit_bytes = limit_bytes;
+}
+
+void Context::warn_of_evictions() {
+  for (const auto& [session, eviction] : evictions_) {
+    warn(session + ": " +
+         format_count(eviction.entry_count, "entry of little relevance was",
+                      "entries of little relevance were") +
+         " evicted to stay within the limit of " + format_bytes(eviction.limit_bytes) +
+         "; storage.max_session_size_mb raises it");
+  }
 }
 
 Result<Store> Context::open_store(Access access) {
@@ -164,7 +187,7 @@ Result<Store> Context::open_store(Access access) {
   }
   Result<Store> store = Store::open(globals_.root, store_config(globals_));
   if (!store.ok() || globals_.quiet) return store;
-  const int32_t level = globals_.verbose ? VARVE_LOG_DEBUG : VARVE_LOG_ERROR;
+  const int32_t level = globals_.verbose ? VARVE_LOG_DEBUG : VARVE_LOG_WARN;
   const auto receive = [this](int32_t of, std::string_view line) { receive_log_line(of, line); };
   if (Outcome failure = outcome_of(store->set_log(level, receive))) return *std::move(failure);
   return store;

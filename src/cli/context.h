@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,8 @@ class Context {
   int fail_in_session(Failure failure, const std::string& id);
   // The same where `id` is one of many sessions: the message says which one.
   int fail_in_one_of_all(Failure failure, const std::string& id);
+  // Says what of each session was evicted while the command ran, once for many compactions.
+  void warn_of_evictions();
 
   // For commands that look for damage or set it aside. Call it before open_store().
   void tolerate_damage() { globals_.tolerates_damage = true; }
@@ -83,7 +86,15 @@ class Context {
                                       const SessionTrial& trial) const;
 
  private:
+  // What automatic compactions of one session evicted.
+  struct Eviction {
+    int64_t entry_count = 0;
+    int64_t limit_bytes = 0;
+  };
+
   void receive_log_line(int32_t level, std::string_view line);
+  void note_eviction(const std::string& session, std::string_view line, int64_t count,
+                     int64_t limit_bytes);
 
   Globals& globals_;
   Output& out_;
@@ -91,6 +102,7 @@ class Context {
   Terminal out_terminal_;
   Terminal err_terminal_;
   std::string usage_hint_;
+  std::map<std::string, Eviction> evictions_;  // by session
 };
 
 // Whether `directory` holds a store, which always has the folder of sessions: so a mistyped --root

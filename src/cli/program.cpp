@@ -76,6 +76,7 @@ class Program {
     context_.start();
     context_.set_usage_hint(help_hint());
     const int code = mistake ? context_.fail(*mistake) : run_command();
+    context_.warn_of_evictions();
     out_.flush();
     // A reader that has seen enough, such as `head`, is no error.
     if (out_.error() == 0 || out_.error() == EPIPE) return code;

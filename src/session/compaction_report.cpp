@@ -16,6 +16,18 @@ std::string_view cause_name(CompactionCause cause) {
   return kNames[static_cast<size_t>(cause)];
 }
 
+// What went was alive, and nobody asked for it.
+void warn_of_eviction(Core& core, const CompactionReport& report) {
+  const uint64_t evicted = report.dropped[static_cast<size_t>(Dropped::kEvicted)];
+  if (evicted == 0) return;
+  json::Tree details = json::Tree::object();
+  details.set("evicted", json::Tree::integer_unsigned(evicted));
+  details.set("limit_bytes", json::Tree::integer_unsigned(core.settings.session_bytes_max));
+  core.events.post(Level::kWarn,
+                   "entries of little relevance were evicted to stay within the size limit",
+                   std::move(details));
+}
+
 }  // namespace
 
 json::Tree CompactionReport::tree() const {
@@ -73,6 +85,7 @@ void post_end(Core& core, CompactionCause cause, const CompactionReport& report)
   const auto saved_bytes = static_cast<double>(report.bytes_before - report.bytes_after);
   details.set("size_reduction_mb", json::Tree::number(saved_bytes / (1 << 20)));
   core.events.post(Level::kInfo, "session compaction completed", std::move(details));
+  if (cause == CompactionCause::kAutomatic) warn_of_eviction(core, report);
 }
 
 }  // namespace varve::session

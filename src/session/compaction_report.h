@@ -40,7 +40,7 @@ struct CompactionReport {
 Status save_history(Core& core, CompactionCause cause, const CompactionReport& report);
 // Adds the report to the store's counters.
 void count_up(Counters& counters, CompactionCause cause, const CompactionReport& report);
-// Posts the log line that says that it is done.
+// Posts the log line that says that it is done, and a warning when it evicted without being asked.
 void post_end(Core& core, CompactionCause cause, const CompactionReport& report);
 
 }  // namespace varve::session

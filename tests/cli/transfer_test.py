@@ -171,6 +171,21 @@ class Import(CliTest):
         self.assertGreater(self.run_json("count", "-s", "notes")["count"], 0)
         self.assertEqual(self.run_cli("import", "notes", path, "--json", exit_code=1).stdout, "")
 
+    def test_tells_once_how_much_of_it_was_evicted(self):
+        self.run_cli("create", "notes")
+        (self.root / "config.json").write_text('{"storage":{"max_session_size_mb":1}}')
+        old = {"importance": 0.1, "timestamp": "2001-01-01T00:00:00Z"}
+        path = self.write("many.jsonl", "".join(entry_line(n, **old) for n in range(12000)))
+        done = self.run_cli("import", "notes", path)
+        warnings = [line for line in done.stderr.splitlines() if "evicted" in line]
+        told = re.fullmatch("varve: warning: notes: ([0-9,]+) entries of little relevance were "
+                            "evicted to stay within the limit of 1.0 MB; "
+                            "storage.max_session_size_mb raises it", "\n".join(warnings))
+        count = int(told.group(1).replace(",", ""))
+        self.assertGreater(count, 0)
+        self.assertEqual(self.run_json("count", "-s", "notes")["count"], 12000 - count)
+        self.assertGreater(len(self.run_json("metadata", "notes")["compactions"]), 1)
+
     def test_reads_a_named_pipe(self):
         pipe = self.directory / "pipe"
         os.mkfifo(pipe)

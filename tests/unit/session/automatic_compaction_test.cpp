@@ -1,6 +1,7 @@
 // A session that compacts itself when it comes near its limit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -69,6 +70,13 @@ TEST_F(AutomaticCompaction, WhenItDoesNotHelpTheAddIsRefusedWithTheSizes) {
 }
 
 TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
+  std::vector<std::string> warnings;
+  host_.events.set_receiver(
+      Level::kWarn,
+      [](void* lines, int32_t, const char* line, size_t len) {
+        static_cast<std::vector<std::string>*>(lines)->emplace_back(line, len);
+      },
+      &warnings);
   const auto session = make(20'000);
   const std::string old = R"({"id":"old","type":"finding","importance":0.1,"content":")" +
                           std::string(3000, 'x') + R"(","timestamp":"2001-01-01T00:00:00Z"})";
@@ -77,6 +85,12 @@ TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
   EXPECT_EQ(session->get("old").code(), Code::kNotFound);
   const json::Tree metadata = *session->metadata();
   EXPECT_EQ(metadata.get("compactions")->items()[0].get("dropped")->get_int64("evicted"), 1);
+  host_.events.deliver();
+  const auto is_of_eviction = [](const std::string& line) {
+    return line.find("evicted to stay within the size limit") != std::string::npos &&
+           line.find(R"("evicted":1,"limit_bytes":20000)") != std::string::npos;
+  };
+  EXPECT_EQ(std::count_if(warnings.begin(), warnings.end(), is_of_eviction), 1);
 }
 
 TEST_F(AutomaticCompaction, CanBeSwitchedOffByTheStoreAndByTheSession) {
