@@ -248,17 +248,31 @@ def type_of_message(members):
     return "tool_result" if "tool_result" in kinds else "message"
 
 
+def time_of_number(number):
+    """Since 1970, in the unit that its size tells."""
+    if number < 0:
+        return None
+    in_ms = (number * 1000 if number < MILLISECONDS_FROM else number if number <= 2.5e14
+             else number / 1000 if number <= 2.5e17 else number / 1e6)
+    return int(in_ms + 0.5)
+
+
+def time_of_text(text):
+    for zone in ("", "Z"):  # without an offset it is UTC
+        try:
+            return time_of(text + zone)
+        except Refused:
+            pass  # as if it were not there
+    return time_of_number(float(text)) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+
+
 def time_of_message(members):
     for name in ("timestamp", "created_at", "created"):
         value = members.get(name)
-        if is_number(value):
-            number = float(value)
-            return int(number if number >= MILLISECONDS_FROM else number * 1000)
-        try:
-            if is_text(value):
-                return time_of(value)
-        except Refused:
-            pass  # as if it were not there
+        found = (time_of_number(float(value)) if is_number(value)
+                 else time_of_text(value) if is_text(value) else None)
+        if found is not None:
+            return found
     return None
 
 

@@ -170,8 +170,10 @@ class Maker(random.Random):
     def time_of_message(self):
         if self.random() < 0.6:
             return {}
-        value = self.choice(['"2026-01-10T14:20:00.5+01:00"', "1768000000", "1768000000.25",
-                             "1768000000123", "0"])
+        value = self.choice(['"2026-01-10T14:20:00.5+01:00"', '"2026-01-10T14:20:00.5"',
+                             '"1768000000.25"', '"1768000000123456"', '"10.1.2026"', "-1",
+                             "1768000000", "1768000000.25", "1768000000123",
+                             "1768000000123456", "1768000000123456789", "0"])
         return {self.choice(["timestamp", "created_at", "created"]): value}
 
     def element(self, is_in_array):
