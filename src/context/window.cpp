@@ -99,6 +99,7 @@ class Window {
   Result<bool> take(const Candidate& candidate, Source source, uint64_t tokens_max) {
     if (taken_.contains(row_of(candidate))) return true;
     if (unreadable_.contains(row_of(candidate))) return false;
+    if (never_turns_.contains(row_of(candidate))) source = Source::kRecalled;
     const auto known = counter_.known(key_of(candidate.entry, source));
     if (known && *known > tokens_max) {
       VARVE_TRY_ASSIGN(const bool may_be_shorter, may_be_recalled(candidate, source));
@@ -109,9 +110,12 @@ class Window {
     const bool are_messages = whole && is_message(request_.format, source);
     if (are_messages) VARVE_TRY(name_result(&unit));
     if (are_messages && !become_turns(unit)) {
+      for (const auto& item : items_of(unit)) never_turns_.insert(item.row);
       drop(unit);
       unit = Unit(items_.size());
       VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
+    } else if (are_messages) {
+      note_tokens(unit, source);
     }
     if (whole) VARVE_TRY(add_headings(&unit));
     if (!whole || unit.tokens > tokens_max) {
@@ -220,7 +224,8 @@ class Window {
     return !taken_.contains(row);  // a result came in since its call was taken
   }
 
-  // `all`: a call, which is in the unit or not to be in it, and its results.
+  // `all`: a call, which is in the unit or not to be in it, and its results. As messages they are
+  // read where there is no room, too: whether they stay messages depends on all of them.
   Result<bool> gather_results(const session::Selected& first,
                               const std::vector<session::Selected>& all, Source source,
                               uint64_t tokens_max, Unit* unit) {
@@ -233,7 +238,7 @@ class Window {
     EntryText entry;
     for (auto one = all.begin() + 1; has_room && one != all.end(); ++one) {
       if (!is_missing(*one, first)) continue;
-      has_room = unit->tokens <= tokens_max;
+      has_room = is_message(request_.format, source) || unit->tokens <= tokens_max;
       if (!has_room) {
         note_without_room(all, source, unit->tokens);
         break;
@@ -249,6 +254,14 @@ class Window {
     for (const auto& one : all) {
       tokens_of_call_.insert_or_assign({one.place.row, piece_kind(request_.format, source)},
                                        tokens);
+    }
+  }
+  void note_tokens(const Unit& unit, Source source) {
+    const auto items = items_of(unit);
+    if (items.size() == 1) return;
+    for (const auto& item : items) {
+      tokens_of_call_.insert_or_assign({item.row, piece_kind(request_.format, source)},
+                                       unit.tokens);
     }
   }
   // What an entry takes at least with its call and the other results; 0 where that is not known.
@@ -403,6 +416,7 @@ class Window {
   std::set<std::string> headings_;
   boost::unordered_flat_set<uint32_t> taken_;  // rows
   boost::unordered_flat_set<uint32_t> unreadable_;
+  boost::unordered_flat_set<uint32_t> never_turns_;    // see become_turns()
   boost::unordered_flat_map<uint32_t, double> ranks_;  // by row, once one was asked for
   session::KnownCalls known_calls_;
   boost::unordered_flat_map<std::pair<uint32_t, uint64_t>, uint64_t>

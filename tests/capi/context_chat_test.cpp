@@ -309,6 +309,23 @@ TEST_F(ContextChat, AResultRecordedByTheNameOfItsToolHasTheIdOfItsCall) {
   EXPECT_LE(small.object().at("token_count").as_int64(), 20);
 }
 
+// As a message each takes more than as a line of what is recalled.
+TEST_F(ContextChat, ACallThatIsAnsweredOftenIsInWhereItsMessagesHadNoRoom) {
+  add("call", "tool_call", 1, R"({"name":"look","call_id":"c1"})");
+  for (int i = 2; i < 9; ++i) {
+    add("r" + std::to_string(i), "tool_result", i, R"({"result":"a","call_id":"c1"})");
+  }
+  const auto context = [&](int64_t tokens) {
+    return session
+        .context(R"({"format":"chat","budget":{"max_tokens":)" + std::to_string(tokens) + "}}")
+        .object();
+  };
+  const int64_t tokens = context(4000).at("token_count").as_int64();
+  constexpr int64_t kRounding = 16;  // each part is counted on its own
+  EXPECT_EQ(context(tokens + kRounding).at("dropped").as_int64(), 0);
+  EXPECT_EQ(context(tokens + kRounding).at("token_count").as_int64(), tokens);
+}
+
 TEST_F(ContextChat, OfAMessageOfWhichOneCallHasNoResultNoneIsAMessage) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":null,"tool_calls":[
