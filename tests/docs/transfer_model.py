@@ -213,7 +213,7 @@ def texts_of(content):
         elif isinstance(part, dict) and part.get("type") != "thinking":
             said = texts_of(part.get("text")) if is_text(part.get("text")) else []
             said += texts_of(part.get("content"))
-            kind = part.get("type", "tool_use")
+            kind = part["type"] if is_text(part.get("type")) else "tool_use"
             unsaid = "text" in part or kind.endswith(("tool_use", "_result"))
             found += [] if said == [""] else said or ([] if unsaid else [f"[{kind}]"])
     return list(filter(None, found))
@@ -222,7 +222,7 @@ def texts_of(content):
 def kind_of_part(part):
     if is_text(part):
         return "text"
-    return part.get("type") if isinstance(part, dict) else None
+    return part["type"] if isinstance(part, dict) and is_text(part.get("type")) else None
 
 
 def is_one_plain_text(parts):
