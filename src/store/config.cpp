@@ -118,8 +118,10 @@ class ConfigReader {
   void read_concurrency(json::ObjectReader& reader) {
     uint64_t ignored = 0;
     reader.read_uint("lock_timeout_ms", &settings_->lock_timeout_ms, 0, 24 * kHourMs);
+    bool exclusive = settings_->exclusive;
+    reader.read_bool("exclusive", &exclusive);
     // Not from config.json: all who read it would keep each other out.
-    if (strict_) reader.read_bool("exclusive", &settings_->exclusive);
+    if (strict_) settings_->exclusive = exclusive;
     reader.read_uint("max_retries", &ignored, 0, 1000);
     reader.read_uint("retry_backoff_ms", &ignored, 0, kHourMs);
   }

@@ -84,6 +84,7 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
         Case{R"({"storage":{"max_entry_size_bytes":-1}})", "storage.max_entry_size_bytes"},
         Case{R"({"storage":{"max_entry_size_bytes":1e9}})", "storage.max_entry_size_bytes"},
         Case{R"({"concurrency":{"lock_timeout_ms":"5"}})", "concurrency.lock_timeout_ms"},
+        Case{R"({"concurrency":{"exclusive":"yes"}})", "concurrency.exclusive"},
         Case{R"({"performance":{"batch_write_interval_ms":0}})",
              "performance.batch_write_interval_ms"},
         Case{R"({"integrity":{"enable_checksums":false}})", "integrity.enable_checksums"},
