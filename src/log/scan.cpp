@@ -225,7 +225,7 @@ class EntryScan {
     Place place = read.place();
     place.path = storage_.name_of(Stream::kEntries);
     place.offset = line.offset;
-    return {Code::kFormatVersion, read.message() + "; use a newer varve", std::move(place)};
+    return {Code::kFormatVersion, read.message(), std::move(place)};
   }
 
   SessionStorage& storage_;

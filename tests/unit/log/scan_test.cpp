@@ -212,7 +212,10 @@ TEST(Scan, ANewerVersionIsRefusedWithItsPlace) {
     EXPECT_EQ(seen.status.code(), Code::kFormatVersion);
     EXPECT_EQ(seen.status.place().offset, kA.size());
     EXPECT_TRUE(seen.status.place().path.ends_with("memory.jsonl"));
-    EXPECT_NE(seen.status.message().find("newer varve"), std::string::npos);
+    const std::string message(seen.status.message());
+    EXPECT_NE(message.find("use a newer varve"), std::string::npos);
+    EXPECT_EQ(message.find("newer varve"), message.rfind("newer varve"))
+        << "said twice: " << message;
   }
 }
 
