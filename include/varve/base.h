@@ -17,7 +17,8 @@
  *     VARVE_NO_MEMORY and VARVE_INTERNAL; one that takes a handle, VARVE_BAD_HANDLE and
  *     VARVE_FORKED; one that takes a text, VARVE_INVALID_ARGUMENT; one that takes a session,
  *     VARVE_NOT_FOUND when the session was deleted or has expired (varve_session_metadata then
- *     returns it, too); and one that writes, VARVE_UNSUPPORTED where the file system has no locks.
+ *     returns it, too), and VARVE_FORMAT_VERSION once a newer version has written to it; and one
+ *     that writes, VARVE_UNSUPPORTED where the file system has no locks.
  *  3. Text in is `const char *x, size_t x_len`, UTF-8, no NUL needed; VARVE_NUL_TERMINATED as the
  *     length means strlen. NULL with length 0 is the empty text, and so is NULL with
  *     VARVE_NUL_TERMINATED where NULL is allowed; NULL with any other length is refused.

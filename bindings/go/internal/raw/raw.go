@@ -544,7 +544,8 @@ func StoreClose(store Store) {
 // @param[in]  store     open store.
 // @param[out] error_out caller frees; may be NULL.
 //
-// @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE
+// @errors  VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY, VARVE_READ_ONLY, VARVE_BAD_HANDLE,
+// VARVE_FORMAT_VERSION (a newer version wrote to an open session)
 // @cost    one fdatasync for each session with anything to make durable
 // @thread  any
 func StoreSync(store Store) (failure *Failure) {
@@ -789,7 +790,7 @@ func StoreSweep(store Store) (report []byte, failure *Failure) {
 // @param[out] error_out    caller frees; may be NULL.
 //
 // @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (the list of sessions kept being rebuilt, or the
-// log of an open session kept being replaced)
+// log of an open session kept being replaced), VARVE_FORMAT_VERSION (as varve_store_sync)
 // @cost    as varve_store_metrics
 // @thread  any
 func StoreStats(store Store) (json []byte, failure *Failure) {
@@ -858,7 +859,7 @@ func StoreUsage(store Store, filterJSON string) (json []byte, failure *Failure) 
 // @param[out] text_len_out [bytes].
 // @param[out] error_out    caller frees; may be NULL.
 //
-// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY (as varve_store_stats)
+// @errors  VARVE_BAD_HANDLE, VARVE_IO, VARVE_BUSY and VARVE_FORMAT_VERSION (as varve_store_stats)
 // @cost    opens no session. Reads metadata.json of every session that is not open, about 15 us
 // each; the result is reused until a hundred times as long has passed, so that a hundred
 // thousand sessions cost a second and a half every two and a half minutes
