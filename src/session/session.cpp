@@ -496,7 +496,9 @@ void Session::close() {
 
 Result<json::Tree> Session::stats() {
   VARVE_TRY(parts_->core.check_not_expired());
-  return session::stats(parts_->core);
+  Result<json::Tree> tree = session::stats(parts_->core);
+  if (tree.ok() && parts_->writer.has_unsynced()) tree->set("durable", json::Tree::boolean(false));
+  return tree;
 }
 Result<UsageByDay> Session::usage(int64_t start_ms, int64_t end_ms) {
   VARVE_TRY(parts_->core.check_not_expired());

@@ -230,6 +230,27 @@ TEST(SessionStats, HasEveryFigure) {
   EXPECT_EQ(stats.at("read_only"), false);
 }
 
+TEST(SessionStats, SayWhetherAPowerLossCouldTakeWhatWasAnswered) {
+  for (const std::string durability : {"commit", "interval", "os"}) {
+    SCOPED_TRACE(durability);
+    const TempDirectory directory;
+    const Store store(directory.path(), R"({"durability":")" + durability + R"(",
+        "performance":{"batch_write_interval_ms":3600000}})");
+    const Session session(store);
+    const auto is_durable = [&] { return session.stats().object().at("durable").as_bool(); };
+    EXPECT_TRUE(is_durable());
+    ASSERT_TRUE(session.add(entry("a")).ok());
+    EXPECT_EQ(is_durable(), durability == "commit");
+    ASSERT_TRUE(session.sync().ok());
+    EXPECT_TRUE(is_durable());
+    ASSERT_TRUE(session.remove("a").ok());
+    EXPECT_EQ(is_durable(), durability == "commit");
+    EXPECT_EQ(session.stats().object().at("undurable_bytes"), 0) << "the disk has taken it";
+    ASSERT_TRUE(store.sync().ok());
+    EXPECT_TRUE(is_durable());
+  }
+}
+
 TEST(SessionFiles, AreListedByName) {
   const TempDirectory directory;
   const Store store(directory.path());

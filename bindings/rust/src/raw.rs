@@ -1077,9 +1077,11 @@ pub struct Api {
     ///                          corruption: kv and transcript count how often this process met damage in
     ///                          them; varve_session_verify looks for it. lock: who is writing at this
     ///                          moment, in any process; the last three members only when somebody is. It
-    ///                          may be over before the call returns. durable: false while acknowledged
-    ///                          entries are only in memory, because the disk does not accept them
-    ///                          (integrity.io_failure "buffer"). memory_bytes is of the whole index;
+    ///                          may be over before the call returns. durable: false while a power loss
+    ///                          could take something that this store answered: with durability
+    ///                          "interval" or "os" until it is synced, and while the disk does not
+    ///                          accept entries (integrity.io_failure "buffer"), of which undurable_bytes
+    ///                          are in memory only. memory_bytes is of the whole index;
     ///                          facets (tags, references, content members), words and vectors are in it
     ///                          only as far as a query has needed them. usage: see varve_store_usage.
     /// @param[out] json_len_out [bytes].
