@@ -5,6 +5,7 @@
     VARVE_CLI=varve VARVE_LIBRARY=libvarve.so docs_test.py --update    renews the shown output
 """
 
+import json
 import os
 import pathlib
 import re
@@ -147,6 +148,12 @@ class Pages(unittest.TestCase):
         decided = [int(number) for number in re.findall(r"^(?:## )?(\d+)\. ", rest, re.MULTILINE)]
         self.assertGreater(len(decided), 80)
         self.assertEqual(sorted(listed), decided)
+
+    def test_every_preset_is_named(self):
+        presets = json.loads((SOURCE / "CMakePresets.json").read_text("utf-8"))["configurePresets"]
+        named = re.search(r"The presets are `([a-z ]+)`", self.pages[SOURCE / "CONTRIBUTING.md"])
+        self.assertEqual(sorted(named.group(1).split()), sorted(
+            preset["name"] for preset in presets if not preset.get("hidden")))
 
     def test_tables_have_as_many_cells_as_their_heads(self):
         for path, text in self.pages.items():
