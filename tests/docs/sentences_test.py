@@ -294,6 +294,26 @@ class LongTerm(Sentences):
         self.assertEqual([each["entry"]["content"] for each in found], ["hates rain", "likes tea"])
 
 
+class Parts(Sentences):
+    """Capitals divide words of up to 64 characters, with small letters among them."""
+
+    def found(self, part):
+        answer = self.session.query({"text": part, "sort_by": "match"})
+        return sorted(result["entry"]["id"] for result in answer["results"])
+
+    def test_are_of_words_of_up_to_64_characters(self):
+        for length in (64, 65):
+            word = "getUser" + "Z" + "z" * (length - len("getUserZ"))
+            self.assertEqual(len(word), length)
+            self.session.add({"id": f"n{length}", "type": "finding", "content": word})
+        self.assertEqual(self.found("user"), ["n64"])
+
+    def test_are_of_words_with_small_letters(self):
+        for name, word in (("small", "ab12CD"), ("none", "AB12CD")):
+            self.session.add({"id": name, "type": "finding", "content": word})
+        self.assertEqual(self.found("cd"), ["small"])
+
+
 class Documents(unittest.TestCase):
     """kv.json and transcript.md are at most 64 MiB, whatever the other limits are."""
 
