@@ -314,6 +314,17 @@ class Parts(Sentences):
         self.assertEqual(self.found("cd"), ["small"])
 
 
+class Quantiles(Sentences):
+    """p50 and p99 are bounds of buckets, or the largest value where that is less."""
+
+    def test_are_no_larger_than_the_largest_value(self):
+        self.session.query({"text": "tea"})
+        figures = json.loads(self.library.text("varve_store_stats", self.store._handle))["metrics"]
+        of_query = figures["memory.operations.query.duration_ms"]
+        self.assertEqual(of_query["count"], 1)
+        self.assertEqual((of_query["p50"], of_query["p99"]), (of_query["max"], of_query["max"]))
+
+
 class Documents(unittest.TestCase):
     """kv.json and transcript.md are at most 64 MiB, whatever the other limits are."""
 

@@ -475,8 +475,8 @@ class Functions:
         "memory.entries.total" in "metrics" counts until they are swept.
 
         "metrics" has the figures of varve_store_metrics under dotted names (docs/operations.md#figures):
-        numbers, and for durations {"count","sum","p50","p99","max"} in milliseconds, where p50 and p99
-        are the upper bounds of the buckets that hold them.
+        numbers, and for histograms {"count","sum","p50","p99","max"}, durations in milliseconds, where
+        p50 and p99 are the upper bounds of the buckets that hold them, or max where that is less.
 
         @param[in]  store        open store.
         @param[out] json_out     the object.
