@@ -521,6 +521,10 @@ class Maintenance(CliTest):
         self.run_cli("verify", "notes", exit_code=6)
         self.run_cli("stats", "notes")
         self.run_cli("watch", "--once")
+        self.run_cli("index", "notes")
+        self.run_cli("sweep")
+        for command in ("compact", "purge", "migrate"):
+            self.run_cli(command, "notes", "--dry-run")
         self.run_cli("repair", "notes")
         self.run_cli("get", "notes", "e1")
 
