@@ -13,6 +13,7 @@ namespace varve::cli {
 namespace {
 
 constexpr std::string_view kFilePrefix = "file:";
+constexpr std::string_view kLeftOut = "left out of a query";  // how such a message begins
 constexpr std::string_view kMemoryUri = "memory:";
 constexpr int64_t kSessionsPerPage = 1000;
 
@@ -147,13 +148,16 @@ void Context::receive_log_line(int32_t level, std::string_view line) {
   }
   const json::object fields = parse_object(line);
   const std::string session = string_at(fields, "session_id");
+  const std::string message = string_at(fields, "message");
   if (level < VARVE_LOG_ERROR) {
     const json::object details = object_at(fields, "metadata");
     const int64_t count = integer_at(details, "evicted");
     if (count > 0) note_eviction(session, line, count, integer_at(details, "limit_bytes"));
-    return;
+    // Or nobody could tell what is not there from what was not asked.
+    if (!message.starts_with(kLeftOut)) return;
+    if (globals_.json) return note(line);
   }
-  warn((session.empty() ? "" : session + ": ") + string_at(fields, "message"));
+  warn((session.empty() ? "" : session + ": ") + message);
 }
 
 void Context::note_eviction(const std::string& session, std::string_view line, int64_t count,

@@ -184,6 +184,19 @@ class Selection(FindTest):
                 self.assertEqual(len(found["results"]), count)
         self.assertIn(" · other", self.run_cli("search", "--all", "two").stdout)
 
+    def test_all_tells_of_a_session_that_cannot_be_asked(self):
+        self.add(entry_line(1, id="o1", content="Tea for two"), session="other")
+        with open(self.session_file("other", "memory.jsonl"), "a", encoding="utf-8") as log:
+            log.write(entry_line(2, id="o2", schema_version=2))
+        for command in ("search", "explain"):
+            done = self.run_cli(command, "--all", "tea")
+            self.assertRegex(done.stderr, "warning: other: left out of a query: .*newer varve")
+            self.assertEqual(done.stderr.count("left out"), 1, command)
+            self.assertNotIn("o1", done.stdout)
+        lines = self.run_cli("search", "--all", "tea", "--json").stderr.splitlines()
+        self.assertEqual([json.loads(line)["session_id"] for line in lines], ["other"])
+        self.assertEqual(self.run_cli("search", "--all", "tea", "-q").stderr, "")
+
     def test_a_count_of_all_is_what_a_search_of_all_finds(self):
         self.run_cli("create", "other", "--user", "ann")
         self.add(entry_line(1, id="o1", timestamp="2026-01-01T00:00:00Z", importance=0.5,
