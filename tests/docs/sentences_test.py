@@ -325,6 +325,23 @@ class Quantiles(Sentences):
         self.assertEqual((of_query["p50"], of_query["p99"]), (of_query["max"], of_query["max"]))
 
 
+class Threads(Sentences):
+    """One for a store, from its first session of durability interval until it is closed."""
+
+    def test_that_syncs_ends_with_the_store(self):
+        def count():
+            return len(os.listdir("/proc/self/task"))
+
+        store, before = self.library.open_store("memory:", {"durability": "interval"}), count()
+        store.create(session_id="a", durability="commit").close()
+        self.assertEqual(count(), before)
+        for session_id in ("b", "c"):
+            store.create(session_id=session_id).close()
+            self.assertEqual(count(), before + 1)
+        store.close()
+        self.assertEqual(count(), before)
+
+
 class Documents(unittest.TestCase):
     """kv.json and transcript.md are at most 64 MiB, whatever the other limits are."""
 
