@@ -125,8 +125,8 @@ Runner declare_create(CLI::App& app) {
           ->type_name("N")
           ->check(number_between(0, 1e9));
   app.add_option("--options", options->extra,
-                 "More creation options as a JSON object: stores, decay_config, "
-                 "compaction_config, preferences, durability")
+                 "More creation options as a JSON object: stores, kv_cap, transcript_cap, "
+                 "ttl_policy, decay_config, compaction_config, preferences, durability")
       ->type_name("JSON");
   app.add_flag("--if-missing", options->if_missing, "Succeed if the session already exists");
   return [options](Context& context) { return run_create(context, *options); };

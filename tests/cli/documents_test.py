@@ -51,6 +51,16 @@ class Help(CliTest):
         codes = re.findall(r"(?m)^    (\d)", "\n".join(section(page, "EXIT CODES")))
         self.assertEqual(codes, list("01234567"))
 
+    def test_create_names_every_creation_option_of_the_header(self):
+        header = (SOURCE / "include/varve/session.h").read_text(encoding="utf-8")
+        listed = header[header.index('{"session_id","if_exists"'):header.index("}, all optional")]
+        names = set(re.findall(r'"([a-z_]+)"', listed)) - {"kv", "transcript"}
+        with_options = {"session_id", "if_exists", "user_id", "agent_id", "title", "ttl_hours"}
+        self.assertLess(with_options, names)
+        for page in (help_text("create"), man_page_parts()["create"]):
+            for name in names - with_options:
+                self.assertRegex(page, rf"\b{name}\b")
+
     def test_every_command_explains_itself(self):
         for command in commands():
             with self.subTest(command):
