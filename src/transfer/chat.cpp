@@ -80,9 +80,11 @@ Tree content_of(const Tree& message) {
   const Tree* given = message.get("content");
   if (given == nullptr || given->is_null()) {
     const Tree* audio = message.get("audio");  // what a model said aloud
-    const Tree* parts = message.get("parts");  // as Gemini has them
     std::string said = audio == nullptr ? "" : audio->get_string("transcript");
-    if (said.empty() && parts != nullptr && parts->is_array()) said = text_of_content(*parts);
+    for (const auto name : {"parts", "blocks"}) {  // as Gemini and LlamaIndex have them
+      const Tree* parts = message.get(name);
+      if (said.empty() && parts != nullptr && parts->is_array()) said = text_of_content(*parts);
+    }
     if (!said.empty() && message.get("message") == nullptr) {
       content.set("message", Tree::string(said));
     }

@@ -76,6 +76,9 @@ std::string text_of_part(const Tree& part) {
   if (part.is_string()) return part.text();
   if (!part.is_object() || is_thought(part.get_string("type"))) return {};
   std::string text = first_text(part, {"text", "refusal"});
+  // As a message of OpenAI's assistants has it, with its annotations.
+  const Tree* annotated = part.get("text");
+  if (annotated != nullptr && annotated->is_object()) text = annotated->get_string("value");
   if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);
   for (const auto name : {"resource", "source"}) {
     const Tree* document = part.get(name);

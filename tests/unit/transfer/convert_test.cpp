@@ -172,6 +172,8 @@ TEST_F(Convert, PartsOfEveryKindAreReadable) {
       {R"({"type":"thinking","thinking":"Hm"},{"type":"redacted_thinking","data":"x"})", ""},
       {R"({"type":"reasoning","text":"Hm"},{"type":"text","text":"Yes."})", "Yes."},
       {R"({"type":"web_search_tool_result","content":[{"type":"web_search_result"}]})", ""},
+      {R"({"type":"text","text":{"value":"Hello","annotations":[]}})", "Hello"},
+      {R"({"type":"text","text":{"value":7}})", ""},
       {R"({"x":1},7,null)", ""},
   };
   for (const auto& [parts, text] : cases) {
@@ -189,6 +191,9 @@ TEST_F(Convert, PartsWithoutAContentAreSaidToo) {
             R"({"message":"a\n\nb","parts":[{"text":"a"},{"text":"b"}],"role":"model"})");
   const std::string call = R"({"parts":[{"functionCall":{"name":"f"}}],"role":"model"})";
   EXPECT_EQ(content(message(call)), call);
+  const std::string blocks = R"("blocks":[{"block_type":"text","text":"a"}],)";
+  EXPECT_EQ(content(message("{" + blocks + R"("role":"user"})")),
+            "{" + blocks + R"("message":"a","role":"user"})");
 }
 
 TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
