@@ -7,7 +7,7 @@ BUILD_PACKAGES=(
   g++ cmake ninja-build
   libboost1.81-dev libssl-dev libxxhash-dev libutf8proc-dev libstemmer-dev libcli11-dev)
 TEST_PACKAGES=(
-  "${BUILD_PACKAGES[@]}" python3 python3-prometheus-client pkg-config ccache strace libgtest-dev
+  "${BUILD_PACKAGES[@]}" python3 python3-prometheus-client pkg-config ccache strace jq libgtest-dev
   libbenchmark-dev
   libsqlite3-dev liblmdb-dev libleveldb-dev librocksdb-dev libxapian-dev)
 STYLE_PACKAGES=(clang-format-14 clang-tidy-14)

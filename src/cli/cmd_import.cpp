@@ -45,6 +45,7 @@ struct ImportReport {
   int64_t added = 0;
   int64_t existing = 0;
   int64_t refused_total = 0;
+  int64_t foreign = 0;               // those listed that have neither form nor kind
   std::string format;                // of the last file
   std::vector<std::string> refused;  // JSON objects: file, line, reason
   std::vector<std::string> refused_lines;
@@ -53,6 +54,7 @@ struct ImportReport {
     added += other.added;
     existing += other.existing;
     refused_total += other.refused_total;
+    foreign += other.foreign;
     format = other.format;
     const size_t room = kRefusedListed - std::min(kRefusedListed, refused.size());
     const size_t taken = std::min(room, other.refused.size());
@@ -79,6 +81,8 @@ ImportReport read_report(std::string_view text, const std::string& file) {
     const std::string reason = string_at(item.get_object(), "reason");
     report.refused.push_back(object_text(
         {{"file", quote(file)}, {"line", std::to_string(line)}, {"reason", quote(reason)}}));
+    const bool is_foreign = reason.starts_with("neither ") || reason.starts_with("invalid JSON");
+    report.foreign += is_foreign ? 1 : 0;
     report.refused_lines.push_back(file + ":" + std::to_string(line) + ": " + reason);
   }
   return report;
@@ -264,6 +268,15 @@ void show_refused(Context& context, const ImportReport& report) {
   if (more > 0) context.warn(format_count(more, "more line", "more lines") + " refused");
 }
 
+// Where most has another form, it is no damage: another program wrote it.
+void show_way(Context& context, const ImportReport& report) {
+  if (report.foreign <= report.added + report.existing) return;
+  context.note(
+      "  What another program wrote has to be converted first: "
+      "docs/export-import.md#other-programs "
+      "shows how.");
+}
+
 std::string summary(const ImportReport& report, const std::string& where, bool dry_run) {
   std::string text = (dry_run ? "Would add " : "Added ") +
                      format_count(report.added, "entry", "entries") + " to " + where;
@@ -352,6 +365,7 @@ int run_import(Context& context, const ImportOptions& options) {
                     ? jobs->front().session
                     : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions"),
                 options.dry_run));
+    show_way(context, total);
   }
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;
   return code;
@@ -378,21 +392,23 @@ Runner declare_import(CLI::App& app) {
 }  // namespace
 
 Command import_command() {
-  return {"import",
-          "add entries from files",
-          "[SESSION] FILE...\n--all DIR",
-          "Adds the entries of the files (\"-\" is standard input) to a session, which is created "
-          "if it does not exist, unless all that they contain is refused. A file contains entries "
-          "as JSON lines or as a JSON array, what `varve export` wrote, the memory of an MCP "
-          "memory server, or the "
-          "messages of a chat. Importing the same file again adds nothing: an entry without an id "
-          "gets one derived from what it says. What is not a valid entry, or has the id of another "
-          "one, is refused one by one and reported; the others are added, and the exit code is 1.",
-          "varve import notes entries.jsonl\n"
-          "varve import notes chat.json --dry-run\n"
-          "varve export notes | varve --root elsewhere import notes -\n"
-          "varve import --all backup",
-          &declare_import};
+  return {
+      "import",
+      "add entries from files",
+      "[SESSION] FILE...\n--all DIR",
+      "Adds the entries of the files (\"-\" is standard input) to a session, which is created "
+      "if it does not exist, unless all that they contain is refused. A file contains entries "
+      "as JSON lines or as a JSON array, what `varve export` wrote, the memory of an MCP "
+      "memory server, or the messages of a chat; docs/export-import.md shows how to convert what "
+      "other programs wrote. "
+      "Importing the same file again adds nothing: an entry without an id gets one derived from "
+      "what it says. What is not a valid entry, or has the id of another "
+      "one, is refused one by one and reported; the others are added, and the exit code is 1.",
+      "varve import notes entries.jsonl\n"
+      "varve import notes chat.json --dry-run\n"
+      "varve export notes | varve --root elsewhere import notes -\n"
+      "varve import --all backup",
+      &declare_import};
 }
 
 }  // namespace varve::cli

@@ -31,6 +31,14 @@ size_t element_bytes_max(const Settings& settings) {
   return std::min<size_t>(limits.text_bytes_max, bytes);
 }
 
+// What another program wrote has often one of these members: to name the other would not help.
+Status check_kind(json::Value element) {
+  if (!element.is_object() || (element.find("type") && element.find("content"))) return {};
+  return {Code::kInvalidArgument,
+          "neither an entry, which has a type and a content, nor a message of a chat, which has a "
+          "role"};
+}
+
 // An entry that was drafted and not written yet.
 struct Candidate {
   uint64_t line = 0;
@@ -100,6 +108,7 @@ class Import {
     const json::Value root = document_.root();
     bool is_sealed = false;
     if (root.is_object()) VARVE_TRY(entry::verify_checksum(text, root, &is_sealed));
+    if (options_.format == transfer::ImportFormat::kAuto) VARVE_TRY(check_kind(root));
     if (root.is_object() && root.find("type") && !root.find("id")) {
       candidate->text = with_id(text);
       VARVE_TRY_ASSIGN(candidate->draft,

@@ -82,8 +82,25 @@ class Import(CliTest):
         report = self.run_json("import", "notes", path, path, exit_code=1)
         self.assertEqual((len(report["refused"]), report["refused_total"]), (1000, 1200))
         done = self.run_cli("import", "notes", "-", stdin="no json\n" * 21, exit_code=1)
-        self.assertEqual(len(done.stderr.splitlines()), 22)
+        self.assertEqual(len(done.stderr.splitlines()), 23)
         self.assertIn("1 more line refused", done.stderr)
+
+    def test_a_file_of_another_program_is_refused_with_what_to_do(self):
+        hint = "docs/export-import.md#other-programs"
+        conversation = {"title": "Eggs", "mapping": {"a": {"message": None}}}
+        for text in (json.dumps([conversation], indent=1), "id,text\n1,tea\n",
+                     entry_line(1) + "{}\n{}\n"):
+            with self.subTest(text):
+                done = self.run_cli("import", "notes", "-", stdin=text, exit_code=1)
+                self.assertIn(hint, done.stderr.splitlines()[-1])
+                done = self.run_cli("import", "notes", "-", "--quiet", stdin=text, exit_code=1)
+                self.assertNotIn(hint, done.stderr)
+        changed = entry_line(1, content="changed")
+        done = self.run_cli("import", "notes", "-", stdin=changed, exit_code=1)
+        self.assertNotIn(hint, done.stderr)
+        # A line that was damaged is none of these.
+        done = self.run_cli("import", "notes", "-", stdin=entry_line(2) + "no json\n", exit_code=1)
+        self.assertNotIn(hint, done.stderr)
 
     def test_a_new_session_that_somebody_else_uses_is_not_taken_back(self):
         self.run_cli("create", "other")

@@ -174,6 +174,20 @@ TEST_P(Import, ARefusalTellsThePositionInTheTextThatWasGiven) {
   }
 }
 
+// As other programs write them: it says what would be taken, not only what is not there.
+TEST_P(Import, WhatIsNeitherAnEntryNorAMessageIsRefusedAsSuch) {
+  const std::string reason =
+      "1: neither an entry, which has a type and a content, nor a message of a chat, which has a "
+      "role";
+  for (const std::string_view text :
+       {R"({"title":"Eggs","mapping":{}})", R"({"type":"user","message":{"role":"user"}})",
+        R"({"content":"Hi","sender":"human"})", "{}"}) {
+    EXPECT_EQ(refused(import(text)), std::vector<std::string>{reason}) << text;
+  }
+  const auto asked = import(R"({"type":"user"})", "jsonl");
+  EXPECT_NE(refused(asked).at(0).find("member 'content' is missing"), std::string::npos);
+}
+
 TEST_P(Import, DeletedIdsAreRefusedWithAReason) {
   ASSERT_TRUE(session_->add(entry_text("gone")).ok());
   ASSERT_TRUE(session_->remove("gone", "").ok());
