@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -68,6 +69,17 @@ std::string lock_hint(const std::string& root, const std::string& id) {
   const std::string since = format_time(string_at(lock, "timestamp"));
   return "Process " + std::to_string(process) +
          (since.empty() ? " holds it" : " has held it since " + since) + " (" + path + ").";
+}
+
+// Where the setting is made whose limit was reached; empty when the message names none.
+std::string limit_hint(const std::string& root, std::string_view message) {
+  constexpr std::string_view kSection = "(storage.";
+  const size_t at = message.find(kSection);
+  const size_t end = message.find(')', std::min(at, message.size()));
+  if (root.empty() || end == std::string_view::npos) return {};
+  const size_t begin = at + kSection.size();
+  return "{\"storage\":{" + quote(message.substr(begin, end - begin)) + ":N}} in " + root +
+         "/config.json sets it (0: no limit).";
 }
 
 // Shows an impossible id as it was given: to the library it is a member of the options.
@@ -224,6 +236,11 @@ Result<Store> Context::open_store_for(const std::string& creation_options) {
 Failure Context::with_hint(Failure failure, const std::string& id) const {
   switch (failure.status) {
     case VARVE_BUSY: failure.hint = lock_hint(root_directory(globals_.root), id); break;
+    case VARVE_SIZE_LIMIT: {
+      const std::string where = limit_hint(root_directory(globals_.root), failure.message);
+      failure.hint = where + (where.empty() || failure.hint.empty() ? "" : " ") + failure.hint;
+      break;
+    }
     case VARVE_CORRUPTION:
       failure.hint =
           "`varve verify " + id + "` lists all damage; `varve repair " + id + "` sets it aside.";

@@ -203,6 +203,24 @@ class Import(CliTest):
         self.assertEqual(self.run_json("count", "-s", "notes")["count"], 12000 - count)
         self.assertGreater(len(self.run_json("metadata", "notes")["compactions"]), 1)
 
+    def test_a_full_session_is_told_with_the_place_of_its_limit(self):
+        self.run_cli("create", "notes")
+        config = self.root / "config.json"
+        config.write_text('{"storage":{"max_session_size_mb":1,"max_entry_size_bytes":500000}}')
+        path = self.write("many.jsonl", "".join(entry_line(n) for n in range(6000)))
+        wanted = f'{{"storage":{{"max_session_size_mb":N}}}} in {config} sets it'
+        done = self.run_cli("import", "notes", path, exit_code=1)
+        self.assertIn(wanted, done.stderr)
+        self.assertIn("may have been added", done.stderr)
+        for words in (["add", "notes", "-"], ["transcript", "append", "notes", "user", "-"]):
+            done = self.run_cli(*words, stdin="x" * 200_000, exit_code=1)
+            self.assertIn(wanted, done.stderr)
+        done = self.run_cli("add", "notes", "-", stdin="x" * 600_000, exit_code=1)
+        self.assertIn(f'"max_entry_size_bytes":N}}}} in {config}', done.stderr)
+        config.write_text('{"storage":{"max_session_size_mb":20}}')
+        self.run_cli("import", "notes", path)
+        self.assertEqual(self.run_json("count", "-s", "notes")["count"], 6000)
+
     def test_reads_a_named_pipe(self):
         pipe = self.directory / "pipe"
         os.mkfifo(pipe)
