@@ -90,6 +90,17 @@ bool is_line_each(std::string_view text, bool wants_chat) {
   return next < text.size() && text[next] == '{' && holds_entries(text.substr(next), wants_chat);
 }
 
+// Whether the object at the start of `text` stands over several lines, as programs print it for
+// people. Behind a line that was cut stands a whole one, which begins with no member.
+bool is_spread_out(std::string_view text) {
+  const size_t line_end = text.find('\n');
+  if (line_end == std::string_view::npos || !text.starts_with('{')) return false;
+  const size_t last = text.find_last_not_of(kBlanks, line_end);
+  const size_t next = skip_blanks(text, line_end);
+  return (text[last] == '{' || text[last] == ',') && next < text.size() && text[next] == '"' &&
+         skip_value(text, 0) > line_end;
+}
+
 // Whether `text`, which begins with '[', is an array of objects, not the rest of a cut line.
 bool is_array_of_objects(std::string_view text) {
   const size_t at = skip_blanks(text, 1);
@@ -114,6 +125,7 @@ Result<std::optional<Element>> ElementReader::next() {
     }
     switch (mode_) {
       case Mode::kLines: found = next_line(); break;
+      case Mode::kValues: found = next_value(); break;
       case Mode::kArray: found = next_item(); break;
       case Mode::kObject: found = next_member(); break;
       case Mode::kBehind: found = leave_array(); break;
@@ -134,7 +146,8 @@ Status ElementReader::start() {
     consumed_bytes_ += kByteOrderMark.size();
   }
   window.remove_prefix(std::min(window.find_first_not_of(kBlanks, begin_), window.size()));
-  mode_ = Mode::kLines;
+  is_spread_ = format_ != ImportFormat::kJsonl && is_spread_out(window);
+  mode_ = is_spread_ ? Mode::kValues : Mode::kLines;
   if (format_ != ImportFormat::kJsonl) {
     if (window.starts_with('[') && is_array_of_objects(window)) mode_ = Mode::kArray;
     const bool wants_chat = format_ == ImportFormat::kChat;
@@ -143,7 +156,7 @@ Status ElementReader::start() {
     if (is_inner_ || (is_object && !is_line_each(window, wants_chat))) mode_ = Mode::kObject;
   }
   is_lines_ = mode_ == Mode::kLines;
-  if (!is_lines_) {
+  if (mode_ == Mode::kArray || mode_ == Mode::kObject) {
     skip(kBlanks);
     advance();
   }
@@ -184,6 +197,17 @@ bool ElementReader::take_line(bool* is_too_long) {
     break;
   }
   return true;
+}
+
+// What stands in no brackets has no end but that of its line.
+std::optional<Element> ElementReader::next_value() {
+  skip(kBlanksAndCommas);
+  const uint64_t line = line_;
+  if (peek() != '{' && peek() != '[') return next_line();
+  const Value value = read_value(kOwnBracket);
+  if (value.is_too_long) return fault(line, "the element is longer than " + limit_text());
+  if (!value.is_whole) return fault(line, "the text ends in the middle of this element");
+  return element(line, text_);
 }
 
 // --- arrays --------------------------------------------------------------------------------------
@@ -243,24 +267,26 @@ std::optional<Element> ElementReader::next_member() {
 }
 
 // Nothing should follow the array. Text on its last line is reported; later lines are read as
-// lines, since it is likelier that damage looked like the end of the array.
+// lines, since it is likelier that damage looked like the end of the array. Behind an object over
+// several lines there may be more of them.
 std::optional<Element> ElementReader::leave_array() {
   const uint64_t line = line_;
   skip(kBlanks);
-  mode_ = peek() == kNoByte ? Mode::kEnd : Mode::kLines;
+  mode_ = peek() == kNoByte ? Mode::kEnd : is_spread_ ? Mode::kValues : Mode::kLines;
   if (mode_ == Mode::kEnd || line_ != line) return std::nullopt;
   bool is_too_long = false;
   (void)take_line(&is_too_long);
   return fault(line, "text follows the end of the array");
 }
 
-// Takes the bytes up to the ',' or `closing` that ends this value into text_.
+// Takes the bytes of this value into text_.
 ElementReader::Value ElementReader::read_value(char closing) {
   text_.clear();
   Value value;
   size_t depth = 0;
   bool in_string = false;
   bool is_escaped = false;
+  bool is_last = false;
   for (;; advance()) {
     const int byte = peek();
     if (byte == kNoByte) {
@@ -282,9 +308,13 @@ ElementReader::Value ElementReader::read_value(char closing) {
       depth += 1;
     } else if ((byte == '}' || byte == ']') && depth > 0) {
       depth -= 1;
+      is_last = depth == 0 && closing == kOwnBracket;
     }
     value.is_too_long = value.is_too_long || text_.size() >= element_bytes_max_;
     if (!value.is_too_long) text_ += static_cast<char>(byte);
+    if (!is_last) continue;
+    advance();
+    return value;
   }
 }
 

@@ -1,7 +1,7 @@
 // ElementReader: splits an input into the texts of single values, one after another: the lines of
-// JSON lines, or the elements of one JSON array. Where lines or elements are conversations, each an
-// object with an array of messages, it takes these apart, too. What such an object has as `system`
-// is one of its messages.
+// JSON lines, objects over several lines each, or the elements of one JSON array. Where lines or
+// elements are conversations, each an object with an array of messages, it takes these apart, too.
+// What such an object has as `system` is one of its messages.
 //
 // It finds only where a value ends, by quotes and brackets, not whether the value is valid: parsing
 // finds that out, and an invalid value does not affect those around it. Memory is bounded by the
@@ -42,8 +42,9 @@ class ElementReader {
   [[nodiscard]] bool is_lines() const { return is_lines_; }
 
  private:
-  enum class Mode : uint8_t { kStart, kLines, kArray, kObject, kBehind, kEnd };
+  enum class Mode : uint8_t { kStart, kLines, kValues, kArray, kObject, kBehind, kEnd };
   static constexpr int kNoByte = -1;
+  static constexpr char kOwnBracket = '\0';
 
   struct Value {
     bool is_whole = true;  // false: the text ended before it did
@@ -53,9 +54,11 @@ class ElementReader {
   Status start();
   // Each returns an element; nothing when the mode has changed or all is read.
   std::optional<Element> next_line();
+  std::optional<Element> next_value();
   std::optional<Element> next_item();
   std::optional<Element> next_member();
   std::optional<Element> leave_array();
+  // kOwnBracket: a value in brackets, with the one that closes it. Else up to ',' or `closing`.
   Value read_value(char closing);
   std::string read_key();
   bool take_line(bool* is_too_long);
@@ -79,6 +82,7 @@ class ElementReader {
   const size_t element_bytes_max_;
   Mode mode_ = Mode::kStart;
   bool is_lines_ = false;
+  bool is_spread_ = false;      // values stand over several lines
   bool inside_object_ = false;  // the array is a member of an object
   std::vector<char> buffer_;
   size_t begin_ = 0;  // start of the unconsumed bytes

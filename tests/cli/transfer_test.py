@@ -203,6 +203,18 @@ class Import(CliTest):
         self.assertEqual(self.run_json("count", "-s", "notes")["count"], 12000 - count)
         self.assertGreater(len(self.run_json("metadata", "notes")["compactions"]), 1)
 
+    def test_what_is_printed_for_people_is_taken_whole_or_not_at_all(self):
+        entries = [{"type": "finding", "content": {"a": {}, "n": n}} for n in range(3)]
+        text = "".join(json.dumps(entry, indent=2) + "\n" for entry in entries)
+        report = self.run_json("import", "notes", "-", stdin=text)
+        self.assertEqual((report["added"], report["format"]), (3, "json"))
+        # A message on each line, as people write it: the last one alone would be a whole line.
+        lines = ",\n".join(json.dumps({"role": "user", "content": each}) for each in "ab")
+        done = self.run_cli("import", "other", "-", exit_code=1,
+                            stdin=f'{{\n"history": [\n{lines}\n]\n}}\n')
+        self.assertIn("-:1: neither an entry", done.stderr)
+        self.assertIn("Added 0 entries to other, refused 1.", done.stderr)
+
     def test_a_full_session_is_told_with_the_place_of_its_limit(self):
         self.run_cli("create", "notes")
         config = self.root / "config.json"

@@ -79,7 +79,7 @@ GRAPH = {"entities": [{"name": "Ann", "entityType": "person", "observations": ["
          "relations": [{"from": "Ann", "to": "Bo", "relationType": "knows"}]}
 NOTES = "# Eggs\n\nSix minutes.\n\n"
 TABLE = 'food,minutes\n"eggs, soft",6\n'
-PRETTY = [{"type": "finding", "content": "Eggs take six minutes"},
+ARRAYS = [[{"type": "finding", "content": "Eggs take six minutes"}],
           [{"role": "user", "content": "?"}]]
 
 
@@ -94,7 +94,7 @@ GIVEN = {
     "sharegpt.json": json.dumps(SHAREGPT), "langchain.json": json.dumps(LANGCHAIN, indent=2),
     "slack/general/2026-01-10.json": json.dumps(SLACK), "mem0.json": json.dumps(MEM0),
     "graph.json": json.dumps(GRAPH), "notes/eggs.md": NOTES, "table.csv": TABLE,
-    "pretty.json": "\n".join(json.dumps(each, indent=1) for each in PRETTY)}
+    "arrays.jsonl": lines(ARRAYS)}
 NIGHT, MORNING = "2026-01-09T22:00:{}Z".format, "2026-01-10T10:00:{}Z".format
 ASKED = ("message", "user", "How long do eggs take?")
 ANSWERED = ("message", "assistant", "Six minutes.")
@@ -118,7 +118,7 @@ WANTED = {
               ("finding", None, "Ann knows Bo", None)],
     "notes": [("document", None, "# Eggs", None), ("document", None, "Six minutes.", None)],
     "table": [("finding", None, None, None)],
-    "pretty": [("finding", None, "Eggs take six minutes", None), ("message", "user", "?", None)]}
+    "arrays": [("finding", None, "Eggs take six minutes", None), ("message", "user", "?", None)]}
 
 
 def told(entry, wanted):
@@ -171,7 +171,7 @@ class OtherPrograms(unittest.TestCase):
             self.assertEqual(result["references"], [call["id"]])
 
     def test_as_they_are_they_are_refused_with_what_to_do(self):
-        for name in GIVEN.keys() - {"pretty.json", "langchain.json"}:
+        for name in GIVEN.keys() - {"arrays.jsonl", "langchain.json"}:
             with self.subTest(name):
                 done = self.run_shell(f"varve import as-is {name}")
                 self.assertEqual(done.returncode, 1, done.stderr)

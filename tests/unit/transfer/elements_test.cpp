@@ -102,6 +102,39 @@ TEST(ElementReader, FindsTheArrayInAnObject) {
             (Expected{{4, "1"}, {5, "2"}}));
 }
 
+// As programs print them for people: by lines, some would be taken and the rest refused.
+TEST(ElementReader, TakesObjectsOverSeveralLinesWhole) {
+  const std::string one = "{\n \"a\": \"}\",\n \"b\": [\n{\"c\":1},\n{\"c\":2}\n ]\n}";
+  const std::string two = "{\r\n\"d\": {}}";
+  EXPECT_EQ(take_all("\n" + one + "\n\n" + two + " {\"e\":3}\n"),
+            (Expected{{2, one}, {10, two}, {11, "{\"e\":3}"}}));
+  EXPECT_EQ(take_all("{\"a\":1,\n\"b\":2},\n[{}]\nx}\n{\"c\":3}"),
+            (Expected{{1, "{\"a\":1,\n\"b\":2}"}, {3, "[{}]"}, {4, "x}"}, {5, "{\"c\":3}"}}));
+  EXPECT_EQ(take_all(one, ImportFormat::kJsonl).size(), 7U);
+  EXPECT_EQ(take_all(one, ImportFormat::kChat), (Expected{{1, one}}));
+}
+
+TEST(ElementReader, TakesConversationsOverSeveralLinesApart) {
+  const std::string first = "{\n \"messages\": [\n  {\"a\":1}\n ]\n}\n";
+  EXPECT_EQ(take_all(first + "{\n \"m\": 1,\n \"messages\": [\n  {\"b\":2}\n ]\n}\n" + first),
+            (Expected{{3, "{\"a\":1}"}, {9, "{\"b\":2}"}, {14, "{\"a\":1}"}}));
+}
+
+TEST(ElementReader, OfAnObjectOverSeveralLinesThatIsCutTheRestIsMissing) {
+  EXPECT_EQ(take_all("{\n\"a\": 1\n}\n{\n\"b\": {\n}\n"),
+            (Expected{{1, "{\n\"a\": 1\n}"}, {4, "!the text ends in the middle of this element"}}));
+  const std::string longer = "{\n\"a\": \"" + std::string(1000, 'x') + "\"\n}\n{\"b\":2}";
+  EXPECT_EQ(take_all(longer),
+            (Expected{{1, "!the element is longer than 1000 bytes"}, {4, "{\"b\":2}"}}));
+}
+
+// A line that was cut, before whole ones, is no object over several lines.
+TEST(ElementReader, ACutLineIsRefusedAlone) {
+  for (const std::string cut : {"{", "{\"a\":", "{\"a\":1,", "{\"a\":[", "{\"a\":\"b,"}) {
+    EXPECT_EQ(take_all(cut + "\n{\"b\":2}\n"), (Expected{{1, cut}, {2, "{\"b\":2}"}})) << cut;
+  }
+}
+
 // As files for fine-tuning have them: each line a conversation.
 TEST(ElementReader, TakesApartEachOfSeveralConversations) {
   const Expected lines = {{1, "{\"a\":1}"}, {1, "{\"b\":2}"}, {2, "{\"c\":3}"}, {4, "{\"d\":4}"}};
