@@ -212,6 +212,12 @@ std::optional<Element> ElementReader::next_value() {
 
 // --- arrays --------------------------------------------------------------------------------------
 
+void ElementReader::enter_array(bool inside_object) {
+  advance();
+  inside_object_ = inside_object;
+  mode_ = Mode::kArray;
+}
+
 std::optional<Element> ElementReader::next_item() {
   skip(kBlanksAndCommas);
   const uint64_t line = line_;
@@ -254,9 +260,7 @@ std::optional<Element> ElementReader::next_member() {
   if (peek() == ':') advance();
   skip(kBlanks);
   if (is_array_key(key) && peek() == '[') {
-    advance();
-    inside_object_ = true;
-    mode_ = Mode::kArray;
+    enter_array(true);
     return std::nullopt;
   }
   const bool is_said = key == "system" && takes_chats() && is_content(peek());
@@ -266,14 +270,18 @@ std::optional<Element> ElementReader::next_member() {
   return element(line, text_);
 }
 
-// Nothing should follow the array. Text on its last line is reported; later lines are read as
-// lines, since it is likelier that damage looked like the end of the array. Behind an object over
-// several lines there may be more of them.
+// More arrays may follow the array, or objects one over several lines. Text on its last line is
+// reported; other lines behind it are read as lines, since it is likelier that damage looked like
+// the end of the array.
 std::optional<Element> ElementReader::leave_array() {
   const uint64_t line = line_;
   skip(kBlanks);
   mode_ = peek() == kNoByte ? Mode::kEnd : is_spread_ ? Mode::kValues : Mode::kLines;
-  if (mode_ == Mode::kEnd || line_ != line) return std::nullopt;
+  if (mode_ == Mode::kEnd) return std::nullopt;
+  if (line_ != line) {
+    if (peek() == '[') enter_array(false);
+    return std::nullopt;
+  }
   bool is_too_long = false;
   (void)take_line(&is_too_long);
   return fault(line, "text follows the end of the array");

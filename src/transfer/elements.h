@@ -58,6 +58,7 @@ class ElementReader {
   std::optional<Element> next_item();
   std::optional<Element> next_member();
   std::optional<Element> leave_array();
+  void enter_array(bool inside_object);
   // kOwnBracket: a value in brackets, with the one that closes it. Else up to ',' or `closing`.
   Value read_value(char closing);
   std::string read_key();

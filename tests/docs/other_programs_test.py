@@ -79,8 +79,6 @@ GRAPH = {"entities": [{"name": "Ann", "entityType": "person", "observations": ["
          "relations": [{"from": "Ann", "to": "Bo", "relationType": "knows"}]}
 NOTES = "# Eggs\n\nSix minutes.\n\n"
 TABLE = 'food,minutes\n"eggs, soft",6\n'
-ARRAYS = [[{"type": "finding", "content": "Eggs take six minutes"}],
-          [{"role": "user", "content": "?"}]]
 
 
 def lines(values):
@@ -93,8 +91,7 @@ GIVEN = {
     "rollout.jsonl": lines(ROLLOUT), "answers.jsonl": lines(ANSWERS),
     "sharegpt.json": json.dumps(SHAREGPT), "langchain.json": json.dumps(LANGCHAIN, indent=2),
     "slack/general/2026-01-10.json": json.dumps(SLACK), "mem0.json": json.dumps(MEM0),
-    "graph.json": json.dumps(GRAPH), "notes/eggs.md": NOTES, "table.csv": TABLE,
-    "arrays.jsonl": lines(ARRAYS)}
+    "graph.json": json.dumps(GRAPH), "notes/eggs.md": NOTES, "table.csv": TABLE}
 NIGHT, MORNING = "2026-01-09T22:00:{}Z".format, "2026-01-10T10:00:{}Z".format
 ASKED = ("message", "user", "How long do eggs take?")
 ANSWERED = ("message", "assistant", "Six minutes.")
@@ -117,8 +114,7 @@ WANTED = {
     "graph": [("finding", None, "Ann (person): likes eggs", None),
               ("finding", None, "Ann knows Bo", None)],
     "notes": [("document", None, "# Eggs", None), ("document", None, "Six minutes.", None)],
-    "table": [("finding", None, None, None)],
-    "arrays": [("finding", None, "Eggs take six minutes", None), ("message", "user", "?", None)]}
+    "table": [("finding", None, None, None)]}
 
 
 def told(entry, wanted):
@@ -171,7 +167,7 @@ class OtherPrograms(unittest.TestCase):
             self.assertEqual(result["references"], [call["id"]])
 
     def test_as_they_are_they_are_refused_with_what_to_do(self):
-        for name in GIVEN.keys() - {"arrays.jsonl", "langchain.json"}:
+        for name in GIVEN.keys() - {"langchain.json"}:
             with self.subTest(name):
                 done = self.run_shell(f"varve import as-is {name}")
                 self.assertEqual(done.returncode, 1, done.stderr)

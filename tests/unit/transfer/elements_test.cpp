@@ -94,6 +94,19 @@ TEST(ElementReader, TakesTheElementsOfAnArrayWithTheLinesTheyBeginIn) {
             (Expected{{1, "{\"a\":[1,2]}"}, {2, "{\"b\":\"],}\\\"{\"}"}, {5, "{\"c\":{}}"}}));
 }
 
+// Of a file with a conversation on each line as an array, the first alone was taken.
+TEST(ElementReader, TakesTheArraysBehindAnArray) {
+  EXPECT_EQ(take_all("[{\"a\":1},{\"b\":2}]\n[{\"c\":3}]\r\n\n[ ]\n[\n{\"d\":4}\n]\n"),
+            (Expected{{1, "{\"a\":1}"}, {1, "{\"b\":2}"}, {2, "{\"c\":3}"}, {6, "{\"d\":4}"}}));
+  EXPECT_EQ(take_all("[{\"a\":1}]\n[{\"b\":2}] x\n{\"c\":3}\n"),
+            (Expected{{1, "{\"a\":1}"},
+                      {2, "{\"b\":2}"},
+                      {2, "!text follows the end of the array"},
+                      {3, "{\"c\":3}"}}));
+  EXPECT_EQ(take_all("{\"entries\":[{\"a\":1}]}\n[{\"b\":2}]\n"),
+            (Expected{{1, "{\"a\":1}"}, {2, "{\"b\":2}"}}));
+}
+
 TEST(ElementReader, FindsTheArrayInAnObject) {
   const Expected two = {{1, "{\"a\":1}"}, {1, "{\"b\":2}"}};
   EXPECT_EQ(take_all(R"({"entries":[{"a":1},{"b":2}],"session":{"x":[1,{"y":"}"}]}})"), two);
