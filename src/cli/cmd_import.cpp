@@ -81,7 +81,8 @@ ImportReport read_report(std::string_view text, const std::string& file) {
     const std::string reason = string_at(item.get_object(), "reason");
     report.refused.push_back(object_text(
         {{"file", quote(file)}, {"line", std::to_string(line)}, {"reason", quote(reason)}}));
-    const bool is_foreign = reason.starts_with("neither ") || reason.starts_with("invalid JSON");
+    const bool is_foreign = reason.starts_with("neither ") || reason.starts_with("invalid JSON") ||
+                            reason.starts_with("an entry must be");
     report.foreign += is_foreign ? 1 : 0;
     report.refused_lines.push_back(file + ":" + std::to_string(line) + ": " + reason);
   }

@@ -88,7 +88,7 @@ class Import(CliTest):
     def test_a_file_of_another_program_is_refused_with_what_to_do(self):
         hint = "docs/export-import.md#other-programs"
         conversation = {"title": "Eggs", "mapping": {"a": {"message": None}}}
-        for text in (json.dumps([conversation], indent=1), "id,text\n1,tea\n",
+        for text in (json.dumps([conversation], indent=1), "id,text\n1,tea\n", '["tea"]',
                      entry_line(1) + "{}\n{}\n"):
             with self.subTest(text):
                 done = self.run_cli("import", "notes", "-", stdin=text, exit_code=1)
