@@ -29,7 +29,10 @@ OPENAI = [{"title": "Eggs", "create_time": 1767996000.5, "current_node": "m-4", 
         node("root", None, None, None, None), node("m-0", "root", "system", "", None),
         node("m-1", "m-0", "user", "How long do eggs take?", 1767996000.5),
         node("m-3", "m-1", "assistant", "Five minutes.", 1767996009.25),
-        node("m-4", "m-1", "assistant", "Six minutes.", 1767996019.25))}}]
+        node("m-4", "m-2", "assistant", "Six minutes.", 1767996019.25),
+        {"id": "m-2", "parent": "m-1", "children": [], "message": {
+            "id": "m-2", "author": {"role": "assistant"}, "create_time": 1767996004,
+            "content": {"content_type": "code", "text": "eggs()"}, "recipient": "python"}})}}]
 ANTHROPIC = [{"uuid": "c", "name": "Eggs", "chat_messages": [
     {"uuid": "u-1", "text": "How long do eggs take?", "sender": "human",
      "created_at": "2026-01-10T10:00:00.123456Z", "content": [{"type": "text", "text": "x"}]},
@@ -97,7 +100,8 @@ ASKED = ("message", "user", "How long do eggs take?")
 ANSWERED = ("message", "assistant", "Six minutes.")
 # What each session has then: type, role, text, and the time where one was told.
 WANTED = {
-    "openai": [(*ASKED, NIGHT("00.000")), (*ANSWERED, NIGHT("19.000"))],
+    "openai": [(*ASKED, NIGHT("00.000")), ("message", "assistant", "eggs()", NIGHT("04.000")),
+               (*ANSWERED, NIGHT("19.000"))],
     "anthropic": [(*ASKED, MORNING("00.123")), (*ANSWERED, MORNING("09.123"))],
     "agent": [("message", "user", "build it", MORNING("00.000")),
                     ("tool_call", "assistant", None, MORNING("01.000")),
