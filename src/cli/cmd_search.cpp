@@ -37,10 +37,19 @@ Result<Results> ask(Context& context, const SearchOptions& options, const std::s
   return results;
 }
 
+// Whoever asks for an option of a program rarely means that it must not be there.
+void note_nothing(Context& context, const SearchOptions& options) {
+  context.note("Nothing was found.");
+  const std::string word = printable(options.excluded_word(), Lines::kJoin);
+  if (word.empty()) return;
+  context.note("  " + word + " means that it must not be there; \"" + word +
+               "\" in quotes is looked for.");
+}
+
 // Notes on the page of results, on standard error.
 void note_page(Context& context, const SearchOptions& options, size_t count,
                std::string_view results_json) {
-  if (count == 0) context.note("Nothing was found.");
+  if (count == 0) note_nothing(context, options);
   const std::string_view next = raw_member(results_json, "next");
   if (!next.starts_with('"')) return;
   context.note("There are more: add " + (options.is_raw()

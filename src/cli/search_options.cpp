@@ -1,6 +1,7 @@
 #include "cli/search_options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <initializer_list>
 
 #include "cli/arguments.h"
@@ -23,6 +24,12 @@ std::string with_explain(const std::string& raw) {
   const std::optional<json::value> value = parse_json(raw);
   if (!value || !value->is_object() || value->get_object().contains("explain")) return raw;
   return with_member(raw, value->get_object(), "\"explain\":true");
+}
+
+// Whether a word may begin so. Characters of other scripts are letters here, too.
+bool begins_word(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return byte >= 0x80 || std::isalnum(byte) != 0;
 }
 
 bool has_any(const json::object& object, std::initializer_list<std::string_view> names) {
@@ -119,6 +126,18 @@ std::string SearchOptions::text() const {
   std::string text;
   for (const std::string& word : words_.given()) text += (text.empty() ? "" : " ") + word;
   return text;
+}
+
+std::string SearchOptions::excluded_word() const {
+  const std::string said = text();
+  bool is_phrase = false;
+  for (size_t at = 0; at + 1 < said.size(); ++at) {
+    if (said[at] == '"') is_phrase = !is_phrase;
+    const bool is_sign = !is_phrase && said[at] == '-' && (at == 0 || said[at - 1] == ' ');
+    if (!is_sign || !begins_word(said[at + 1])) continue;
+    return said.substr(at, said.find(' ', at) - at);
+  }
+  return {};
 }
 
 Result<std::string> SearchOptions::query(bool explained) const {

@@ -35,6 +35,8 @@ class SearchOptions {
   void name_option(Failure& failure) const;
   // The query as JSON; `explained` also asks for explanations.
   [[nodiscard]] Result<std::string> query(bool explained) const;
+  // The first word of the text that must not be there, with its sign; empty when there is none.
+  [[nodiscard]] std::string excluded_word() const;
   // For counting: the conditions only.
   [[nodiscard]] Result<std::string> conditions() const;
   // Of a raw query that the counts of single sessions do not add up to, since it selects sessions

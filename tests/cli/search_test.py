@@ -230,6 +230,17 @@ class Selection(FindTest):
         self.assertEqual(self.run_json("search", "-s", "tea", "xylophone"),
                          {"results": [], "next": None})
 
+    def test_finding_nothing_tells_of_a_sign_that_may_be_an_option_of_a_program(self):
+        self.run_cli("add", "tea", "docker run -p 8080:80")
+        for words in (["docker run -p 8080:80"], ["docker", "run", "-p", "--no-such"]):
+            done = self.search(*words[:1], *(["--", *words[1:]] if words[1:] else []))
+            self.assertEqual(done.stderr, 'Nothing was found.\n  -p means that it must not be '
+                                          'there; "-p" in quotes is looked for.\n')
+        self.assertIn("8080", self.search('docker run "-p"').stdout)
+        for text in ("xylophone --no-such", "xylophone - zither", 'xylophone "-zither"',
+                     "xylo-phone", "xylophone -.", "xylophone +zither"):
+            self.assertEqual(self.search(text).stderr, "Nothing was found.\n", text)
+
     def test_takes_any_words_as_words(self):
         for words in (["[a,b]"], ["{}"], ["%%"], ["[a"], ['"'], ["*?"], ["日本語"], ["\x1b"]):
             with self.subTest(words):
