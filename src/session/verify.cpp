@@ -1,5 +1,6 @@
 // verify: reads every line, checksum, sequence number and index entry again from the log.
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -360,10 +361,11 @@ class Verification {
   }
 
   void check_references(const log::ScannedEntry& line) {
+    std::set<std::string_view> told;  // each once, however often it is referred to
     const auto check = [&](const std::string& target) {
       const auto row = core_.index.find(target);
       const bool was_deleted = core_.index.was_deleted(target);
-      if (row && !was_deleted) return;
+      if ((row && !was_deleted) || !told.insert(target).second) return;
       report_.note(line.offset, line.facts->id, target,
                    was_deleted ? "refers to an entry that was deleted"
                                : "refers to an entry that does not exist");

@@ -72,6 +72,21 @@ TEST_F(Integrity, ReferencesThatLeadNowhereAreNotes) {
   EXPECT_EQ(session->verify()->get_int64("notes_total"), 0) << "nobody reads a deleted entry";
 }
 
+// As imports of a memory server's relations do, which name both ends twice.
+TEST_F(Integrity, AnEntryThatIsReferredToInSeveralWaysIsOneNote) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session
+                  ->add(R"({"id":"a","type":"m","content":1,"references":["x","y"],)"
+                        R"("relations":{"from":["y"],"to":["x","z"]}})")
+                  .ok());
+  const json::Tree report = *session->verify();
+  EXPECT_EQ(report.get_int64("notes_total"), 3);
+  ASSERT_EQ(member(report, "notes").items().size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(member(report, "notes").items()[i].get_string("target"), std::string(1, "xyz"[i]));
+  }
+}
+
 TEST_F(Integrity, AnIndexThatSaysOtherwiseThanTheLineIsAProblem) {
   make({"a", "b"});
   struct Case {
