@@ -201,6 +201,9 @@ class Text:
             self.given += make.choice(earlier[self.is_array])
         if self.given and not self.given[0].startswith("{"):
             self.given.insert(0, make.entry())  # which tells whether this is an array
+        self.is_spread = form != "jsonl" and not self.is_array and make.random() < 0.3
+        if self.is_spread:
+            self.given = list(filter(self.is_object, self.given))
         self.text, self.places = self.opening(), []  # [(line, begin, end)]
         begin = len(self.text)
         for at, element in enumerate(self.given):
@@ -213,6 +216,14 @@ class Text:
         bom = "\ufeff" if make.random() < 0.2 else ""
         self.bytes = (bom + self.text).encode()
 
+    @staticmethod
+    def is_object(element):
+        """Whether it can stand over several lines: the end of anything else is that of its line."""
+        try:
+            return bool(model.read(element))
+        except model.Refused:
+            return False
+
     def opening(self):
         if self.is_array:
             return self.make.choice(["[", "[\n", '{"entries": [',
@@ -221,6 +232,8 @@ class Text:
 
     def append(self, element, is_last):
         make, start = self.make, len(self.text)
+        if self.is_spread:
+            element = make.choice(["{\n", "{\r\n  ", "{ \n\n"]) + element[1:]
         self.places.append((self.text.count("\n") + 1, start, start + len(element)))
         comma = "," if self.is_array and not is_last else ""
         blank = make.choice(["\n", "\r\n", "\n\n", "\n  \n"])
@@ -296,7 +309,8 @@ class TransferModel(unittest.TestCase):
         text = Text(run.make, form, run.earlier)
         run.earlier[text.is_array].append(text.given)
         report = run.import_(run.session, text.bytes, form, dry_run)
-        wanted, new = run.model.take(text.elements, form, text.is_array, run.now_ms, dry_run)
+        wanted, new = run.model.take(text.elements, form, text.is_array or text.is_spread,
+                                      run.now_ms, dry_run)
         found = {"added": report["added"], "existing": report["existing"],
                  "refused": [each["line"] for each in report["refused"]],
                  "format": report["format"]}
