@@ -93,7 +93,12 @@ ImportReport read_report(std::string_view text, const std::string& file) {
 // come at all, and whoever gives up waiting leaves none behind.
 Outcome look_at_files(ImportJob& job, Progress& progress) {
   for (const std::string& path : job.files) {
-    if (Outcome failure = check_readable(path)) return failure;
+    Outcome failure = check_readable(path);
+    std::error_code error;
+    if (failure && fs::is_directory(path, error)) {
+      failure->hint = "Name its files, or with --all a folder that has one for each session.";
+    }
+    if (failure) return failure;
   }
   for (const std::string& path : job.files) {
     Result<ReadablePath> source = ReadablePath::of(
@@ -155,11 +160,9 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
   }
   if (error) return system_failure("cannot read " + directory, error.value());
   if (jobs.empty()) {
-    return Failure{VARVE_NOT_FOUND,
-                   "no folder in " + directory + " holds entries.json or a .jsonl file",
-                   "{}",
-                   {},
-                   false};
+    return Failure{
+        VARVE_NOT_FOUND, "no folder in " + directory + " holds entries.json or a .jsonl file", "{}",
+        "Name other files, as with `varve import SESSION " + directory + "/*/*.json`.", false};
   }
   std::sort(jobs.begin(), jobs.end(),
             [](const ImportJob& a, const ImportJob& b) { return a.session < b.session; });

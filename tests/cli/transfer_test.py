@@ -284,7 +284,13 @@ class Import(CliTest):
 
     def test_a_directory_is_no_file(self):
         self.write("folder/file", "")
-        self.run_cli("import", "notes", "folder", exit_code=4)
+        done = self.run_cli("import", "notes", "folder", exit_code=4)
+        self.assertIn("Name its files, or with --all a folder that has one for each session.",
+                      done.stderr)
+        self.write("folder/one/2026-01-10.json", "[]")
+        done = self.run_cli("import", "--all", "folder", exit_code=2)
+        self.assertIn("Name other files, as with `varve import SESSION folder/*/*.json`.",
+                      done.stderr)
 
 
 class Export(CliTest):
