@@ -61,10 +61,10 @@ bool is_text(const Tree& part) {
   return part.is_string() || is_kind(part, {"text", "input_text", "output_text"});
 }
 
-// Whether a list of parts holds no more than its text.
+// Whether a list of parts, or a single one, holds no more than its text.
 bool is_one_text(const Tree& content) {
-  if (content.items().size() != 1) return false;
-  const Tree& part = content.items().front();
+  if (!content.is_object() && content.items().size() != 1) return false;
+  const Tree& part = content.is_object() ? content : content.items().front();
   if (part.is_string()) return true;
   return part.is_object() && part.members().size() == 2 && part.get("text") != nullptr &&
          part.get("text")->is_string() && is_text(part);

@@ -96,6 +96,7 @@ std::string text_of_part(const Tree& part) {
 
 std::string text_of_content(const Tree& content) {
   if (content.is_string()) return content.text();
+  if (content.is_object()) return text_of_part(content);  // one part, without a list
   std::string text;
   for (const Tree& part : content.items()) append_text(text_of_part(part), text);
   return text;

@@ -202,12 +202,17 @@ def of_memory_server(members, place):
         "relations": {"from": ends[:1], "to": ends[1:]}}, place)
 
 
+def parts_in(content):
+    """A list of parts, or one part."""
+    return [content] if isinstance(content, dict) else content if isinstance(content, list) else []
+
+
 def texts_of(content):
     """The texts in the content of a message or of a part."""
     if is_text(content):
         return [content]
     found = []
-    for part in content if isinstance(content, list) else []:
+    for part in parts_in(content):
         if is_text(part):
             found.append(part)
         elif isinstance(part, dict) and part.get("type") != "thinking":
@@ -226,7 +231,8 @@ def kind_of_part(part):
 
 
 def is_one_plain_text(parts):
-    if not isinstance(parts, list) or len(parts) != 1 or kind_of_part(parts[0]) != "text":
+    parts = parts_in(parts)
+    if len(parts) != 1 or kind_of_part(parts[0]) != "text":
         return False
     return is_text(parts[0]) or parts[0].keys() == {"type", "text"} and is_text(parts[0]["text"])
 

@@ -155,7 +155,7 @@ class Maker(random.Random):
 
     def message(self):
         parts = ",".join(self.part() for _ in range(self.randint(0, 3)))
-        content = self.choice([self.quoted(), self.quoted(), "null", f"[{parts}]"])
+        content = self.choice([self.quoted(), self.quoted(), "null", f"[{parts}]", self.part()])
         return self.object({
             "refusal": self.some(0.1, lambda: "null"),
             "role": self.of(["user", "assistant", "tool", "function", "Ann é", 5],

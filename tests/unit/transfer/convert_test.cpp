@@ -186,6 +186,16 @@ TEST_F(Convert, PartsOfEveryKindAreReadable) {
             R"({"audio":{"id":"x","transcript":"Hello"},"message":"Hello","role":"assistant"})");
 }
 
+// As the Model Context Protocol has messages.
+TEST_F(Convert, AContentThatIsOnePartIsReadable) {
+  EXPECT_EQ(content(message(R"({"role":"user","content":{"type":"text","text":"Hi"}})")),
+            R"({"message":"Hi","role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","content":{"type":"image","data":"x"}})")),
+            R"({"message":"[image]","parts":{"data":"x","type":"image"},"role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","content":{"a":1}})")),
+            R"({"parts":{"a":1},"role":"user"})");
+}
+
 TEST_F(Convert, PartsWithoutAContentAreSaidToo) {
   EXPECT_EQ(content(message(R"({"role":"model","parts":[{"text":"a"},{"text":"b"}]})")),
             R"({"message":"a\n\nb","parts":[{"text":"a"},{"text":"b"}],"role":"model"})");
