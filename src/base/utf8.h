@@ -15,6 +15,15 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
+// The same with blanks for the mark, for a JSON text whose offsets are told: they stay those of the
+// file. `scratch` keeps what is returned.
+[[nodiscard]] inline std::string_view blanked_byte_order_mark(std::string_view text,
+                                                              std::string* scratch) {
+  if (!text.starts_with(kByteOrderMark)) return text;
+  scratch->assign(kByteOrderMark.size(), ' ').append(text.substr(kByteOrderMark.size()));
+  return *scratch;
+}
+
 // Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no
 // surrogates, nothing above U+10FFFF); nullopt when all of it is.
 [[nodiscard]] std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept;

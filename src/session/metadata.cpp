@@ -200,7 +200,8 @@ Metadata Metadata::recovered(std::string_view session_id, int64_t now_ms,
 }
 
 Result<Metadata> Metadata::parse(std::string_view text, std::string_view session_id) {
-  VARVE_TRY_ASSIGN(json::Tree tree, json::Tree::parse(without_byte_order_mark(text)));
+  std::string scratch;
+  VARVE_TRY_ASSIGN(json::Tree tree, json::Tree::parse(blanked_byte_order_mark(text, &scratch)));
   if (!tree.is_object()) return Status(Code::kCorruption, "metadata.json is not a JSON object");
   const int64_t version = tree.get_int64("version", 0);  // hand-made ones may lack it
   if (version > kMetadataVersion) {

@@ -247,7 +247,8 @@ class ConfigReader {
 }  // namespace
 
 Status read_config(std::string_view text, bool strict, Config* config) {
-  text = without_byte_order_mark(text);
+  std::string scratch;
+  text = blanked_byte_order_mark(text, &scratch);
   json::Document document;
   VARVE_TRY(document.parse(text));
   Config changed = *config;

@@ -65,7 +65,8 @@ void salvage(std::string_view text, std::vector<KvEntry>& entries) {
 
 KvContents parse_kv(std::string_view text) {
   KvContents contents;
-  text = without_byte_order_mark(text);
+  std::string scratch;
+  text = blanked_byte_order_mark(text, &scratch);
   const auto tree = json::Tree::parse(text);
   if (!tree.ok()) {
     contents.damage = "it is not JSON: " + tree.status().message();

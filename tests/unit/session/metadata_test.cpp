@@ -82,6 +82,10 @@ TEST(Metadata, AnEditorsByteOrderMarkIsNoDamage) {
   EXPECT_EQ(parsed->encode(), before.encode());
 }
 
+TEST(Metadata, OffsetsCountTheByteOrderMark) {
+  EXPECT_EQ(Metadata::parse("\xEF\xBB\xBF{]", "sess_1").status().place().offset, 4u);
+}
+
 TEST(Metadata, WrongTextsAreCorruption) {
   for (const std::string text :
        {"", "null", "[]", "{\"a\":", "{\"session_id\":\"sess_2\"}", "{\"a\":1,\"a\":2}"}) {

@@ -183,6 +183,14 @@ TEST(Config, AnEditorsByteOrderMarkIsPassedOver) {
   EXPECT_EQ(config.settings.durability, Durability::kOs);
 }
 
+TEST(Config, OffsetsCountTheByteOrderMark) {
+  Config config;
+  const Status wrong = read("\xEF\xBB\xBF{\"durability\":1}", &config, false);
+  EXPECT_EQ(wrong.place().offset, 17u);
+  EXPECT_NE(wrong.message().find("at byte 17"), std::string::npos) << wrong.message();
+  EXPECT_EQ(read("\xEF\xBB\xBF{]", &config, false).place().offset, 4u);
+}
+
 TEST(Config, ANewerVersionIsRefused) {
   Config config;
   for (const std::string text :

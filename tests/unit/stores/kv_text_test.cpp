@@ -93,6 +93,11 @@ TEST(KvText, AnEditorsByteOrderMarkIsNoDamage) {
   EXPECT_EQ(read.damage, "");
 }
 
+TEST(KvText, OffsetsCountTheByteOrderMark) {
+  const KvContents read = parse_kv("\xEF\xBB\xBF{]");
+  EXPECT_NE(read.damage.find("at byte 4"), std::string::npos) << read.damage;
+}
+
 TEST(KvText, AnItemThatIsNoEntryIsDamageAndTheOthersStay) {
   const KvContents read = parse_kv(
       R"({"cap":9,"entries":[{"key":"a","value":"1"},{"key":"b","value":2},7,{"value":"3"}]})");
