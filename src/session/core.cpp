@@ -99,15 +99,20 @@ Status Core::load() {
     events.post(was_missing ? Level::kInfo : Level::kWarn, "index rebuilt from the log",
                 std::move(details));
   }
-  if (rolled_back_count() > 0) {
-    context.counters->corruption_errors += 1;
-    json::Tree details = json::Tree::object();
-    details.set("missing", json::Tree::integer_unsigned(rolled_back_count()));
-    details.set("last_seq", json::Tree::integer_unsigned(index.coverage.last_seq));
-    events.post(Level::kError, "entries that were durable are missing at the end of the log",
-                std::move(details));
-  }
+  if (rolled_back_count() > 0) post_rollback();
   return {};
+}
+
+void Core::post_rollback() {
+  context.counters->corruption_errors += 1;
+  json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(storage->name_of(log::Stream::kEntries)));
+  details.set("missing", json::Tree::integer_unsigned(rolled_back_count()));
+  details.set("last_seq", json::Tree::integer_unsigned(index.coverage.last_seq));
+  events.post(Level::kError,
+              "entries that were durable are missing at the end of the log: restore a copy that "
+              "has them, or accept the loss with repair",
+              std::move(details));
 }
 
 // Not whole until the log has been read: before that an allocation or the disk may fail.

@@ -310,6 +310,7 @@ class Core {
   [[nodiscard]] bool is_snapshot_due(bool always) const;
   void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
+  void post_rollback();
   Status load_metadata();
   Result<log::Tail> load_metadata_of_tail();
   Result<Metadata> read_metadata();

@@ -282,6 +282,24 @@ TEST_F(Observation, WhoHoldsTheLockIsTold) {
   EXPECT_EQ(member(*session->stats(), "lock").canonical(), R"({"held":false})");
 }
 
+TEST_F(Observation, ALossAtTheEndNamesTheFileAndTheWaysOut) {
+  auto session = disk_.open();
+  for (const auto* id : {"a", "b", "c"}) ASSERT_TRUE(session->add(entry_text(id)).ok());
+  session->close();
+  const std::string log = disk_.bytes(log::kEntriesFile);
+  disk_.write(log::kEntriesFile, log.substr(0, log.find('\n') + 1));
+  listen(Level::kError);
+  session = disk_.open();
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].get_string("message"),
+            "entries that were durable are missing at the end of the log: restore a copy that has "
+            "them, or accept the loss with repair");
+  const json::Tree details = member(lines[0], "metadata");
+  EXPECT_TRUE(details.get_string("file").ends_with("/memory.jsonl")) << details.canonical();
+  EXPECT_EQ(details.get_int64("missing"), 2);
+}
+
 TEST_F(Observation, WhenTheLogChangedIsTold) {
   disk_.disk.set_now_ms(test::kStartMs);
   auto session = disk_.open();
