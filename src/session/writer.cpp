@@ -374,7 +374,9 @@ Status Writer::check_size(uint64_t new_bytes) const {
   place.limit = limit;
   return {Code::kSizeLimit,
           "the session would be " + std::to_string(size) + " bytes; its limit is " +
-              std::to_string(limit) + " (storage.max_session_size_mb)",
+              std::to_string(limit) +
+              " (storage.max_session_size_mb): delete what is not needed and compact, "
+              "or raise the limit",
           std::move(place)};
 }
 

@@ -37,7 +37,9 @@ Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
   if (bytes + new_bytes <= bytes_max_) return {};
   return exceeded("the sessions of user '" + user_id + "' would be " +
                       std::to_string(bytes + new_bytes) + " bytes; their limit is " +
-                      std::to_string(bytes_max_) + " (storage.max_user_size_mb)",
+                      std::to_string(bytes_max_) +
+                      " (storage.max_user_size_mb): delete what is not needed and compact, drop "
+                      "sessions, or raise the limit",
                   bytes + new_bytes, bytes_max_);
 }
 
@@ -60,10 +62,11 @@ void UserQuota::note_growth(const std::string& user_id, int64_t bytes) noexcept 
 Status UserQuota::check_new_session(const std::string& user_id) {
   VARVE_TRY_ASSIGN(const Use use, count_(user_id));
   if (use.sessions < sessions_max_) return {};
-  return exceeded("user '" + user_id + "' has " + std::to_string(use.sessions) +
-                      " sessions; the limit is " + std::to_string(sessions_max_) +
-                      " (storage.max_user_sessions)",
-                  use.sessions + 1, sessions_max_);
+  return exceeded(
+      "user '" + user_id + "' has " + std::to_string(use.sessions) + " sessions; the limit is " +
+          std::to_string(sessions_max_) +
+          " (storage.max_user_sessions): drop one that is done with, or raise the limit",
+      use.sessions + 1, sessions_max_);
 }
 
 void UserQuota::forget() {

@@ -66,6 +66,10 @@ TEST_F(AutomaticCompaction, WhenItDoesNotHelpTheAddIsRefusedWithTheSizes) {
   ASSERT_EQ(refused.code(), Code::kSizeLimit);
   EXPECT_EQ(refused.status().place().limit, 20'000u);
   EXPECT_GT(*refused.status().place().size, 20'000u);
+  EXPECT_TRUE(refused.status().message().ends_with(
+      " bytes; its limit is 20000 (storage.max_session_size_mb): delete what is not needed and "
+      "compact, or raise the limit"))
+      << refused.status().message();
   EXPECT_TRUE(session->get("e0").ok());
 }
 

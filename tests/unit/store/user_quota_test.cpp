@@ -47,6 +47,10 @@ TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
   EXPECT_EQ(refused.code(), Code::kSizeLimit);
   EXPECT_EQ(refused.place().size, 151u);
   EXPECT_EQ(refused.place().limit, 150u);
+  EXPECT_TRUE(refused.message().ends_with(
+      "(storage.max_user_size_mb): delete what is not needed and compact, drop sessions, or raise "
+      "the limit"))
+      << refused.message();
   EXPECT_TRUE(quota_.check("u", 40).ok());
   EXPECT_EQ(counted_, "u ");
   clock_.advance_ms(UserQuota::kCountedForUs / 1000);
