@@ -1,11 +1,14 @@
 #include "cli/context.h"
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 #include "cli/display_text.h"
 #include "cli/json_text.h"
@@ -65,7 +68,9 @@ std::string lock_hint(const std::string& root, const std::string& id) {
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   const json::object lock = parse_object(text);
   const int64_t process = integer_at(lock, "pid");
-  if (process == 0) return {};
+  if (process <= 0 || process > std::numeric_limits<pid_t>::max()) return {};
+  // The note of one that has ended says nothing of who holds the lock now.
+  if (::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) return {};
   const std::string since = format_time(string_at(lock, "timestamp"));
   return "Process " + std::to_string(process) +
          (since.empty() ? " holds it" : " has held it since " + since) + " (" + path + ").";

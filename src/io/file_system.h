@@ -144,6 +144,9 @@ class FileSystem {
   // For the lock file that people read. boot_id: which boot of the machine this is; "" if unknown.
   [[nodiscard]] virtual int64_t process_id() const = 0;
   [[nodiscard]] virtual std::string boot_id() const = 0;
+  // False when it surely does not run, as far as this process can see: those of other containers
+  // it cannot.
+  [[nodiscard]] virtual bool may_run(int64_t /*process_id*/) const { return true; }
 };
 
 }  // namespace varve::io

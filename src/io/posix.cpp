@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
+#include <limits>
 #include <utility>
 
 #include "io/posix_descriptor.h"
@@ -144,6 +147,12 @@ size_t PosixFileSystem::open_files_max() const {
 }
 
 int64_t PosixFileSystem::process_id() const { return ::getpid(); }
+
+bool PosixFileSystem::may_run(int64_t process_id) const {
+  // Others than a process's own number would mean groups of processes.
+  if (process_id <= 0 || process_id > std::numeric_limits<pid_t>::max()) return false;
+  return ::kill(static_cast<pid_t>(process_id), 0) == 0 || errno != ESRCH;
+}
 
 std::string PosixFileSystem::boot_id() const {
   const Descriptor file(retry_interrupted(

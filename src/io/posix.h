@@ -17,6 +17,7 @@ class PosixFileSystem final : public FileSystem {
   [[nodiscard]] size_t open_files_max() const override;
   [[nodiscard]] int64_t process_id() const override;
   [[nodiscard]] std::string boot_id() const override;
+  [[nodiscard]] bool may_run(int64_t process_id) const override;
 };
 
 }  // namespace varve::io

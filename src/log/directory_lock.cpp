@@ -87,10 +87,21 @@ Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
 Status DirectoryStorage::busy_status() {
   std::string message = "another writer holds the session's lock";
   if (const auto state = read_lock_state(*lock_file_)) {
-    message += " (process " + std::to_string(state->process_id) + ", " + state->operation +
-               ", writing since " + format_rfc3339(state->timestamp_ms) + ")";
+    const std::string process = "process " + std::to_string(state->process_id);
+    message += may_be_of_holder(*state)
+                   ? " (" + process + ", " + state->operation + ", writing since " +
+                         format_rfc3339(state->timestamp_ms) + ")"
+                   : " (the last note in it is of " + process +
+                         ", which has ended or is in another container)";
   }
   return Status(Code::kBusy, message + "; try again later").in_file(directory_->path_of(kLockFile));
+}
+
+// Whoever locks the file without varve leaves no note in it: what it says is of an earlier writer.
+bool DirectoryStorage::may_be_of_holder(const LockState& state) const {
+  const bool is_other_boot =
+      state.boot_id != boot_id_ && !state.boot_id.empty() && !boot_id_.empty();
+  return !is_other_boot && environment_.file_system->may_run(state.process_id);
 }
 
 Status DirectoryStorage::prepare_to_write(std::string_view operation) {

@@ -242,7 +242,7 @@ LockHolder DirectoryStorage::lock_holder() {
   LockHolder holder;
   holder.is_held = true;
   const auto state = read_lock_state(**file);
-  if (!state) return holder;
+  if (!state || !may_be_of_holder(*state)) return holder;
   holder.process_id = state->process_id;
   holder.operation = state->operation;
   holder.since_ms = state->timestamp_ms;

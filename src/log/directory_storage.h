@@ -137,6 +137,7 @@ class DirectoryStorage final : public SessionStorage {
   Result<bool> lock_file_is_current();
   Status wait_for_lock(int64_t deadline_us, bool* waited);
   Status busy_status();
+  [[nodiscard]] bool may_be_of_holder(const LockState& state) const;
   Status prepare_to_write(std::string_view operation);
   Status read_state();
   Status write_state();

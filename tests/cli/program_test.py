@@ -332,10 +332,17 @@ class Mistakes(CliTest):
         (self.root / "config.json").write_text('{"concurrency":{"lock_timeout_ms":20}}')
         lock = self.session_file("notes", "lock")
         # Closing the file anywhere in this process would give the lock up: it is written before.
-        lock.write_text('{"pid":4711,"timestamp":"2026-01-10T14:30:00.000Z"}\n')
+        note = '{{"pid":{},"timestamp":"2026-01-10T14:30:00.000Z"}}\n'
+        lock.write_text(note.format(os.getpid()))
         with hold_lock(lock):
             done = self.run_cli("add", "notes", "x", exit_code=3)
-        self.assertIn("Process 4711 has held it since 2026-01-10 14:30:00", done.stderr)
+        self.assertIn(f"Process {os.getpid()} has held it since 2026-01-10 14:30:00", done.stderr)
+        ended = subprocess.Popen(["true"])
+        ended.wait(TIMEOUT_S)
+        lock.write_text(note.format(ended.pid))
+        with hold_lock(lock):
+            done = self.run_cli("add", "notes", "x", exit_code=3)
+        self.assertNotIn("has held it", done.stderr)
         for number in ("1e300", "-1e19", "18446744073709551615", '"4711"'):
             lock.write_text(f'{{"pid":{number}}}\n')
             with self.subTest(number), hold_lock(lock):

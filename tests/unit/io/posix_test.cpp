@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +28,20 @@ bool leads_into(int number, const std::string& directory) {
   const auto target =
       std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), failure);
   return !failure && target.string().starts_with(directory);
+}
+
+TEST(PosixProcesses, OnlyOneThatHasEndedSurelyDoesNotRun) {
+  const PosixFileSystem files;
+  EXPECT_TRUE(files.may_run(::getpid()));
+  EXPECT_TRUE(files.may_run(1)) << "one that this one may not end";
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(ended, nullptr, 0), ended);
+  EXPECT_FALSE(files.may_run(ended));
+  // To the kernel these mean a group of processes, or all.
+  for (const int64_t none : {int64_t{0}, int64_t{-1}, INT64_MIN, INT64_MAX}) {
+    EXPECT_FALSE(files.may_run(none)) << none;
+  }
 }
 
 class PosixFiles : public testing::Test {

@@ -17,11 +17,11 @@
 namespace varve::log {
 namespace {
 
-// Of which the kernel tells another boot, or none.
+// Of which the kernel tells another boot, or none, or that no other process runs.
 class FileSystemOfBoot final : public io::FileSystem {
  public:
-  FileSystemOfBoot(io::FileSystem& inner, std::string boot_id)
-      : inner_(inner), boot_id_(std::move(boot_id)) {}
+  FileSystemOfBoot(io::FileSystem& inner, std::string boot_id, bool others_run = true)
+      : inner_(inner), boot_id_(std::move(boot_id)), others_run_(others_run) {}
   Result<std::unique_ptr<io::Directory>> open_root(std::string_view path, bool create) override {
     return inner_.open_root(path, create);
   }
@@ -30,10 +30,12 @@ class FileSystemOfBoot final : public io::FileSystem {
   }
   [[nodiscard]] int64_t process_id() const override { return inner_.process_id(); }
   [[nodiscard]] std::string boot_id() const override { return boot_id_; }
+  [[nodiscard]] bool may_run(int64_t) const override { return others_run_; }
 
  private:
   io::FileSystem& inner_;
   std::string boot_id_;
+  bool others_run_;
 };
 
 class AfterAFailure : public StorageDisk {
@@ -294,6 +296,34 @@ TEST_F(AfterAFailure, OfAHolderWhoseLockFileSaysNothingItIsKnownThatThereIsOne) 
     EXPECT_TRUE(holder.is_held) << size;
     EXPECT_EQ(holder.process_id, 0);
     EXPECT_EQ(holder.operation, "");
+  }
+}
+
+// Another program has the lock, and left no note. Nobody may end a process for what an older one
+// says: by now the number may be of another.
+TEST_F(AfterAFailure, OfAHolderThatLeftNoNoteNobodyElseIsNamed) {
+  ASSERT_TRUE(lock().ok());
+  struct Case {
+    std::string boot_id;
+    bool others_run;
+    bool is_named;
+  };
+  const std::string ours = disk_.boot_id();
+  for (const Case& tried : {Case{ours, true, true}, Case{"", true, true}, Case{ours, false, false},
+                            Case{"of a later boot", true, false}}) {
+    FileSystemOfBoot files(disk_, tried.boot_id, tried.others_run);
+    const auto other =
+        *DirectoryStorage::open(*disk_.open_root("s", false), {&files, &clock_, &random_});
+    const Status busy = other->lock(clock_.monotonic_us(), "write", nullptr);
+    ASSERT_EQ(busy.code(), Code::kBusy);
+    EXPECT_EQ(busy.message().find("(process ") != std::string::npos, tried.is_named)
+        << busy.message();
+    EXPECT_EQ(busy.message().find("the last note in it is of process ") == std::string::npos,
+              tried.is_named)
+        << busy.message();
+    const LockHolder holder = other->lock_holder();
+    EXPECT_TRUE(holder.is_held);
+    EXPECT_EQ(holder.process_id != 0, tried.is_named);
   }
 }
 
