@@ -21,11 +21,17 @@ constexpr std::string_view kLeftOut = "left out of a query";  // how such a mess
 constexpr std::string_view kMemoryUri = "memory:";
 constexpr int64_t kSessionsPerPage = 1000;
 
+// Whether a root has a scheme, as http://x has: for each but file: and memory: the library says
+// that it has no engine.
+bool has_scheme(std::string_view root) {
+  const size_t colon = root.find(':');
+  return colon != std::string_view::npos && colon > 1 && root.find('/') > colon;
+}
+
 // The directory that a root names; empty if it is no directory.
 std::string root_directory(std::string_view root) {
-  if (root == kMemoryUri) return {};
-  if (root.starts_with(kFilePrefix)) root.remove_prefix(kFilePrefix.size());
-  return std::string(root);
+  if (root.starts_with(kFilePrefix)) return std::string(root.substr(kFilePrefix.size()));
+  return has_scheme(root) ? std::string() : std::string(root);
 }
 
 // A section of the store's own settings; empty when it has none.
