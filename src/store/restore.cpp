@@ -235,6 +235,15 @@ class Restore {
       return *source_failure;
     }
     auto scanned = source.scan(0, 0);
+    if (scanned.ok() && source.has_lost_all(*scanned)) {
+      VARVE_TRY_ASSIGN(const bool loses, has_entries_to_lose(id));
+      if (loses) {
+        *source_failure = {Code::kCorruption,
+                           "no entry of its copy can be read, so the session that is here stays; "
+                           "to have the copy nevertheless, delete the session first"};
+        return *source_failure;
+      }
+    }
     Status status = scanned.ok() ? install(id, source, *scanned) : scanned.status();
     *source_failure = source.failure();
     VARVE_TRY(std::move(status));
@@ -245,6 +254,16 @@ class Restore {
     // Not when it was dropped meanwhile, or its time is over now.
     if (!alive.ok() && alive.code() != Code::kNotFound) note_restored_but(id, alive.status());
     return {};
+  }
+
+  // Of a session that would be replaced because that was asked for.
+  Result<bool> has_entries_to_lose(const std::string& id) {
+    if (!options_.overwrite) return false;
+    auto storage = context_.engine.open(id);
+    if (storage.code() == Code::kNotFound) return false;
+    if (!storage.ok()) return std::move(storage).status();
+    VARVE_TRY_ASSIGN(const log::Tail tail, (*storage)->tail());
+    return tail.entries_bytes > 0;
   }
 
   // What comes after a session took its place does not undo that.

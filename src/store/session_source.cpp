@@ -80,6 +80,7 @@ Result<bool> SessionSource::try_to_hold() {
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   generation_ = 0;
   settled_seq_ = durable_seq_ = durable_seq;
+  compacted_through_ = 0;
   // Unreadable metadata is copied as it is: it only describes the log.
   const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
   if (!parsed.ok() || !parsed->is_object()) return true;
@@ -89,7 +90,8 @@ Result<bool> SessionSource::try_to_hold() {
   }
   generation_ = parsed->get_count("generation");
   durable_seq_ = std::max(durable_seq, parsed->get_count("durable_seq"));
-  settled_seq_ = std::max(durable_seq_, parsed->get_count("compacted_through_seq"));
+  compacted_through_ = parsed->get_count("compacted_through_seq");
+  settled_seq_ = std::max(durable_seq_, compacted_through_);
   return true;
 }
 

@@ -65,6 +65,10 @@ class SessionSource {
   // The last number known to be durable. metadata.json is often older than that: writers tell each
   // other by the file `lock`, which is not copied.
   [[nodiscard]] uint64_t durable_seq() const { return durable_seq_; }
+  // Whether there were entries and none of them can be read any more. `all`: the scan from 0 on.
+  [[nodiscard]] bool has_lost_all(const SourceScan& all) const {
+    return all.entry_count == 0 && (tail_.entries_bytes > 0 || durable_seq_ > compacted_through_);
+  }
   [[nodiscard]] uint64_t generation() const { return generation_; }  // as metadata.json says
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents to copy. index.bin is derived and not one of them.
@@ -92,7 +96,8 @@ class SessionSource {
   std::string left_out_;
   uint64_t generation_ = 0;
   uint64_t durable_seq_ = 0;
-  uint64_t settled_seq_ = 0;  // no batch up to here is unfinished
+  uint64_t compacted_through_ = 0;  // entries up to this number may have been removed
+  uint64_t settled_seq_ = 0;        // no batch up to here is unfinished
   Status failure_;
 };
 

@@ -85,6 +85,61 @@ TEST_F(RestoreTest, OfADamagedSessionIsNoFailureThoughRecoveryIsStrict) {
   EXPECT_EQ(alive("other", "notes"), Texts{"b"});
 }
 
+// "overwrite" means: by what the backup has. It was no longer there.
+TEST_F(RestoreTest, ACopyOfWhichNothingCanBeReadDoesNotReplaceASession) {
+  const auto store = open("store");
+  const auto session = create(*store, "notes");
+  add(*session, {"a", "b"});
+  add(*create(*store, "other"), {"c"});
+  ASSERT_TRUE(session->sync().ok());
+  backed_up(*store);
+  const std::string log = file("copy/sessions/notes/memory.jsonl");
+  for (const std::string& left : {std::string(), std::string(log.size(), '\0'),
+                                  "x" + log.substr(1, log.find('\n')) + "junk\n"}) {
+    disk_.write_file("copy/sessions/notes/memory.jsonl", left);
+    const json::Tree report = restored(*store, R"({"overwrite":true})");
+    EXPECT_EQ(report.get_int64("sessions"), 1);
+    ASSERT_EQ(report.get("problems")->items().size(), 1U);
+    const json::Tree& told = report.get("problems")->items()[0];
+    EXPECT_EQ(told.get_string("session_id"), "notes");
+    EXPECT_FALSE(told.get_bool("copied", true));
+    EXPECT_NE(told.get_string("reason").find("delete the session first"), std::string::npos)
+        << told.get_string("reason");
+    EXPECT_EQ(refusal(*store, R"({"overwrite":true,"sessions":["notes"]})"), Code::kCorruption);
+    EXPECT_EQ(alive(*store, "notes"), (Texts{"a", "b"}));
+  }
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  EXPECT_EQ(restored(*store, R"({"sessions":["notes"]})").get_int64("sessions"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{});
+}
+
+TEST_F(RestoreTest, ACopyThatIsEmptyAndWholeReplacesASession) {
+  const auto store = open("store");
+  const auto session = create(*store, "notes");
+  backed_up(*store);
+  add(*session, {"a"});
+  EXPECT_EQ(restored(*store, R"({"overwrite":true})").get_int64("replaced"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{});
+}
+
+// What was deleted and purged is no loss, and what can be read of a copy may be all there is.
+TEST_F(RestoreTest, ACopyThatIsPurgedOrPartlyReadReplacesASession) {
+  const auto store = open("store");
+  const auto session = create(*store, "purged");
+  add(*session, {"a"});
+  ASSERT_TRUE(session->remove("a", "").ok());
+  ASSERT_TRUE(session->compact({session::CompactionCause::kPurge}).ok());
+  const auto partly = create(*store, "partly");
+  add(*partly, {"a", "b"});
+  backed_up(*store);
+  const std::string log = file("copy/sessions/partly/memory.jsonl");
+  disk_.write_file("copy/sessions/partly/memory.jsonl", "x" + log.substr(1));
+  add(*session, {"c"});
+  EXPECT_EQ(restored(*store, R"({"overwrite":true})").get_int64("replaced"), 2);
+  EXPECT_EQ(alive(*store, "purged"), Texts{});
+  EXPECT_EQ(alive(*store, "partly"), Texts{"b"});
+}
+
 TEST_F(RestoreTest, IntoAnotherStoreAndIntoMemory) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a", "b"});
