@@ -11,7 +11,8 @@ import (
 	"varve/internal/raw"
 )
 
-// caller is what each call of a handle goes through.
+// caller is what each call of a handle goes through. The zero caller, of a zero Store for example,
+// refuses every call.
 type caller struct {
 	ctx       context.Context // nil: none
 	keptAlive any             // must not be collected, and so closed, during the call
@@ -22,6 +23,9 @@ type caller struct {
 // a lock and the context's deadline is not over.
 func (c caller) run(operation string, call func() *raw.Failure) error {
 	var busy *raw.Failure
+	if c.keptAlive == nil {
+		return refusal(ErrBadHandle, operation, "it was not opened, but made as a zero value")
+	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		if done := c.done(); done != nil {
 			if busy != nil {

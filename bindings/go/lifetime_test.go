@@ -1,6 +1,7 @@
 package varve_test
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,6 +45,39 @@ func TestUseAfterClose(t *testing.T) {
 	var none *varve.Session
 	if err := none.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A zero value, or none, is what a program has whose opening failed and was not looked at.
+func TestWhatWasNotOpenedAnswersAnError(t *testing.T) {
+	for _, store := range []*varve.Store{nil, {}} {
+		_, openErr := store.OpenSession("s")
+		_, memoryErr := store.OpenMemory(nil)
+		_, queryErr := store.Query(nil)
+		for _, err := range []error{openErr, memoryErr, queryErr, store.Sync(),
+			store.SetLog(varve.LogError, func(varve.LogLevel, json.RawMessage) {}),
+			store.SetClock(time.Now),
+			store.SetTokenCounter(func(string) (uint64, error) { return 1, nil })} {
+			expectError(t, err, varve.ErrBadHandle, "not opened")
+		}
+		if store.Close() != nil || store.CallbackPanic() != nil {
+			t.Error("a store that was not opened does not close")
+		}
+	}
+	for _, session := range []*varve.Session{nil, {}} {
+		_, addErr := session.Add(finding("tea"))
+		_, keyErr := session.KV().Get("key")
+		_, turnsErr := session.Transcript().Last(1)
+		for _, err := range []error{addErr, keyErr, turnsErr, session.Sync(),
+			session.SetProgress(func(varve.Progress) error { return nil })} {
+			expectError(t, err, varve.ErrBadHandle, "not opened")
+		}
+		if session.Close() != nil || session.ID() != "" {
+			t.Error("a session that was not opened does not close")
+		}
+	}
+	for _, memory := range []*varve.Memory{nil, {}} {
+		expectError(t, errors.Join(memory.Clear(), memory.Close()), varve.ErrBadHandle, "not opened")
 	}
 }
 

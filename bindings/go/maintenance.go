@@ -100,6 +100,9 @@ func (s *Session) ImportFile(path string, options any) (*ImportReport, error) {
 // come; nil stops that. An error of it stops the operation, which then fails with ErrCallback and
 // that error. It must not close the session nor its store.
 func (s *Session) SetProgress(progress func(Progress) error) error {
+	if !s.isOpened() {
+		return s.tellProgress(0, 0)
+	}
 	if progress == nil {
 		return replace(&s.callbacks.progress, nil, func() error { return s.tellProgress(0, 0) })
 	}

@@ -49,7 +49,7 @@ func (s *Store) OpenMemory(options any) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	handle := &memoryHandle{store: s.storeHandle}
+	handle := &memoryHandle{}
 	err = s.caller().run("Store.OpenMemory", func() (failure *raw.Failure) {
 		handle.token, failure = raw.MemoryOpen(s.token, text)
 		return failure
@@ -57,13 +57,14 @@ func (s *Store) OpenMemory(options any) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	handle.store = s.storeHandle
 	handle.cleanup = runtime.AddCleanup(handle, raw.MemoryClose, handle.token)
 	return &Memory{memoryHandle: handle, ctx: s.ctx}, nil
 }
 
 // Close closes the memory. Working memory is gone with it, what was recorded is not.
 func (m *Memory) Close() error {
-	if m == nil {
+	if !m.isOpened() {
 		return nil
 	}
 	m.cleanup.Stop()
@@ -71,12 +72,17 @@ func (m *Memory) Close() error {
 	return nil
 }
 
+func (m *Memory) isOpened() bool { return m != nil && m.memoryHandle != nil }
+
 // WithContext is the same memory under a context; see Session.WithContext.
 func (m *Memory) WithContext(ctx context.Context) *Memory {
 	return &Memory{memoryHandle: m.memoryHandle, ctx: ctx}
 }
 
 func (m *Memory) caller() caller {
+	if !m.isOpened() {
+		return caller{}
+	}
 	return caller{ctx: m.ctx, keptAlive: m.memoryHandle, callbacks: []*callbacks{m.store.callbacks}}
 }
 

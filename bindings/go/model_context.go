@@ -67,6 +67,9 @@ func (s *Session) Record(kind string, payload any) (id string, err error) {
 // returns to that. An error of it fails the call it is asked for, with ErrCallback and that error.
 // It may be called on any goroutine that builds a context, and must not use the same store.
 func (s *Store) SetTokenCounter(count func(text string) (tokens uint64, err error)) error {
+	if !s.isOpened() {
+		return s.tellTokenCounter(0, 0)
+	}
 	if count == nil {
 		return replace(&s.callbacks.tokens, nil, func() error { return s.tellTokenCounter(0, 0) })
 	}

@@ -46,13 +46,15 @@ func newSession(store *Store, token raw.Session) *Session {
 // Close closes the handle, after the calls that other goroutines are in. Closing twice is no error;
 // the answer is always nil.
 func (s *Session) Close() error {
-	if s == nil {
+	if !s.isOpened() {
 		return nil
 	}
 	s.cleanup.Stop()
 	openSession{token: s.token, callbacks: s.callbacks}.close()
 	return nil
 }
+
+func (s *Session) isOpened() bool { return s != nil && s.sessionHandle != nil }
 
 // WithContext is the same session under a context. A call under a context that is done is refused
 // with the context's error. While another process holds the session's lock, a call is repeated
@@ -64,12 +66,20 @@ func (s *Session) WithContext(ctx context.Context) *Session {
 }
 
 func (s *Session) caller() caller {
+	if !s.isOpened() {
+		return caller{}
+	}
 	return caller{ctx: s.ctx, keptAlive: s.sessionHandle,
 		callbacks: []*callbacks{s.callbacks, s.store.callbacks}}
 }
 
 // ID is the session's id.
-func (s *Session) ID() string { return s.id }
+func (s *Session) ID() string {
+	if !s.isOpened() {
+		return ""
+	}
+	return s.id
+}
 
 // Metadata is the session's metadata with current counts.
 func (s *Session) Metadata() (*Metadata, error) {

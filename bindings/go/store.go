@@ -59,7 +59,7 @@ func Open(uri string, config any) (*Store, error) {
 // Close closes the store and its sessions, after the calls that other goroutines are in. Closing
 // twice is no error; the answer is always nil.
 func (s *Store) Close() error {
-	if s == nil {
+	if !s.isOpened() {
 		return nil
 	}
 	s.cleanup.Stop()
@@ -67,12 +67,17 @@ func (s *Store) Close() error {
 	return nil
 }
 
+func (s *Store) isOpened() bool { return s != nil && s.storeHandle != nil }
+
 // WithContext is the same store under a context; see Session.WithContext.
 func (s *Store) WithContext(ctx context.Context) *Store {
 	return &Store{storeHandle: s.storeHandle, ctx: ctx}
 }
 
 func (s *Store) caller() caller {
+	if !s.isOpened() {
+		return caller{}
+	}
 	return caller{ctx: s.ctx, keptAlive: s.storeHandle, callbacks: []*callbacks{s.callbacks}}
 }
 
@@ -229,6 +234,9 @@ func (s *Store) SetLogger(logger *slog.Logger) error {
 // stops them. It is called on the goroutine of the call that the lines are about and may use the
 // library.
 func (s *Store) SetLog(level LogLevel, receive func(level LogLevel, line json.RawMessage)) error {
+	if !s.isOpened() {
+		return s.tellLog(level, 0, 0)
+	}
 	if receive == nil {
 		return replace(&s.callbacks.log, nil, func() error { return s.tellLog(level, 0, 0) })
 	}
@@ -247,6 +255,9 @@ func (s *Store) tellLog(level LogLevel, function, userData uintptr) error {
 // SetClock takes the time from a function instead of the system's clock; nil returns to that. The
 // function may be called on any goroutine that uses the store; it must not use the library.
 func (s *Store) SetClock(now func() time.Time) error {
+	if !s.isOpened() {
+		return s.tellClock(0, 0)
+	}
 	if now == nil {
 		return replace(&s.callbacks.clock, nil, func() error { return s.tellClock(0, 0) })
 	}
@@ -264,4 +275,9 @@ func (s *Store) tellClock(function, userData uintptr) error {
 
 // CallbackPanic is the last panic in a callback of this store, or nil. Panics in a logger or a
 // clock have no other way to be seen: the line is then lost, and the system's time is taken.
-func (s *Store) CallbackPanic() *PanicError { return s.callbacks.panicked.Load() }
+func (s *Store) CallbackPanic() *PanicError {
+	if !s.isOpened() {
+		return nil
+	}
+	return s.callbacks.panicked.Load()
+}
