@@ -18,16 +18,17 @@ import (
 // is first set; later ones take its place, so that a call under way on another thread never finds a
 // function gone.
 type callbacks struct {
-	lock       sync.Mutex
-	registered map[string]uintptr // kind: user_data
-	released   bool               // guarded, as those, by lock
-	log        atomic.Pointer[func(LogLevel, json.RawMessage)]
-	clock      atomic.Pointer[func() time.Time]
-	progress   atomic.Pointer[func(Progress) error]
-	tokens     atomic.Pointer[func(text string) (uint64, error)]
-	failures   sync.Map    // thread: why a function reported failure to the call on it
-	mayFail    atomic.Bool // whether there has been a function that can
-	panicked   atomic.Pointer[PanicError]
+	lock          sync.Mutex
+	registered    map[string]uintptr // kind: user_data
+	released      bool               // guarded, as those, by lock
+	log           atomic.Pointer[func(LogLevel, json.RawMessage)]
+	clock         atomic.Pointer[func() time.Time]
+	progress      atomic.Pointer[func(Progress) error]
+	tokens        atomic.Pointer[func(text string) (uint64, error)]
+	settingTokens sync.Mutex  // held while tokens, and what the library knows of it, change
+	failures      sync.Map    // thread: why a function reported failure to the call on it
+	mayFail       atomic.Bool // whether there has been a function that can
+	panicked      atomic.Pointer[PanicError]
 }
 
 // userData registers the function of a kind, the first time. It gives 0 when the handle is closed:

@@ -2,6 +2,7 @@ package varve_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -266,6 +267,46 @@ func TestAFunctionThatIsTakenAwayIsCollected(t *testing.T) {
 	}
 	if !collected(func() bool { return dropped.Load() == 8 }) {
 		t.Errorf("%d of 8 functions are collected", dropped.Load())
+	}
+}
+
+// doneAfter is a context that is done as soon as it is asked, after `before`.
+type doneAfter struct {
+	context.Context
+	before func()
+}
+
+func (c doneAfter) Err() error {
+	c.before()
+	return context.Canceled
+}
+
+func TestACounterSetWhileAnotherOneIsRefusedStays(t *testing.T) {
+	store, session := inMemory(t)
+	conversation(t, session)
+	set := make(chan error, 1)
+	var begin sync.Once
+	refused := store.WithContext(doneAfter{context.Background(), func() {
+		begin.Do(func() {
+			isSet := make(chan struct{})
+			go func() {
+				set <- store.SetTokenCounter(func(string) (uint64, error) { return 7, nil })
+				close(isSet)
+			}()
+			select { // it may have to wait until the other is refused
+			case <-isSet:
+			case <-time.After(50 * time.Millisecond):
+			}
+		})
+	}})
+	err := refused.SetTokenCounter(func(string) (uint64, error) { return 0, errors.New("refused") })
+	expectError(t, err, context.Canceled)
+	if err := <-set; err != nil {
+		t.Fatal(err)
+	}
+	built, err := session.BuildContext(nil)
+	if err != nil || built.TokenCount%7 != 0 {
+		t.Error(built, err)
 	}
 }
 

@@ -70,6 +70,9 @@ func (s *Store) SetTokenCounter(count func(text string) (tokens uint64, err erro
 	if !s.isOpened() {
 		return s.tellTokenCounter(0, 0)
 	}
+	// Else one that is set while another goroutine clears could be told to the library and gone here.
+	s.callbacks.settingTokens.Lock()
+	defer s.callbacks.settingTokens.Unlock()
 	if count == nil {
 		return replace(&s.callbacks.tokens, nil, func() error { return s.tellTokenCounter(0, 0) })
 	}
