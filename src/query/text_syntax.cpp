@@ -81,6 +81,15 @@ std::string_view without_punctuation(std::string_view token) {
   return token;
 }
 
+// Of the connectors of a gap: how many belong to the word before them, as in "C#/*" and
+// "C++::vec*". As in a text (Words), where they are several; "a++b" is no C++.
+size_t tail_size_of(std::string_view connectors) {
+  if (connectors.starts_with('#')) return 1;
+  const bool is_tail =
+      connectors.size() > 2 && connectors.starts_with("++") && !connectors.starts_with("+++");
+  return is_tail ? 2 : 0;
+}
+
 // Where two connectors stand side by side, as in "std::vec*", a text's words are not joined: the
 // first of them, and what is behind them all. Nothing when there are none; "c++*" has an end.
 struct Gap {
@@ -97,7 +106,9 @@ std::optional<Gap> find_gap(std::string_view token) {
     } else if (character.character_class != CharacterClass::kIgnored) {
       const bool ends_word = token.substr(begin, at - begin) == "++" &&
                              token.find_first_not_of('*', at) == std::string_view::npos;
-      if (count > 1 && !ends_word) return Gap{begin, at};
+      if (count > 1 && !ends_word) {
+        return Gap{begin + tail_size_of(token.substr(begin, at - begin)), at};
+      }
       count = 0;
     }
     at += character.size_bytes;

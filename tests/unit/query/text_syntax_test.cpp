@@ -127,7 +127,10 @@ INSTANTIATE_TEST_SUITE_P(
     WildcardsAcrossGaps, TextSyntax,
     ::testing::Values(SyntaxCase{"std::vec*", "w(std) x(vec*)"},
                       SyntaxCase{"+std::vec*", "+w(std) +x(vec*)"},
-                      SyntaxCase{"-std::vec*", "-w(std::vec*)"},
+                      SyntaxCase{"-std::vec*", "-w(std::vec*)"}, SyntaxCase{"C#/*", "w(C# *)"},
+                      SyntaxCase{"+C#/*", "+w(C#) +w(*)"}, SyntaxCase{"+C++/*", "+w(C++) +w(*)"},
+                      SyntaxCase{"+c#::vec*", "+w(c#) +x(vec*)"},
+                      SyntaxCase{"+a++b*", "+w(a) +x(b*)"}, SyntaxCase{"+a+++b*", "+w(a) +x(b*)"},
                       SyntaxCase{"https://a.example/*", "w(https) x(a.example/*)"},
                       SyntaxCase{"a::b::c*", "w(a b) x(c*)"}, SyntaxCase{"c++1*", "w(c) x(1*)"},
                       SyntaxCase{"src/**/*.ts", "x(src/**/*.ts)"}));
