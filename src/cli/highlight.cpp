@@ -67,12 +67,22 @@ bool is_ending(std::u32string_view beginning, std::u32string_view rest) {
   return std::find(kEndings.begin(), kEndings.end(), rest) != kEndings.end();
 }
 
+// "ids": of so short a word the index takes the s only behind a vowel, and not of "us" or "ass".
+bool is_short_plural(std::u32string_view word, std::u32string_view rest) {
+  constexpr std::u32string_view kVowels = U"aeiouy";
+  return word.size() == 2 && rest == U"s" && kVowels.find(word[0]) != std::u32string_view::npos &&
+         word[1] != U'u' && word[1] != U's';
+}
+
 bool are_related(std::u32string_view a, std::u32string_view b) {
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   const auto common = static_cast<size_t>(in_a - a.begin());
   if (common == a.size() && common == b.size()) return true;
-  if (common < kBeginningMin) return false;
   const std::u32string_view beginning = a.substr(0, common);
+  const std::u32string_view rest = (common == a.size() ? b : a).substr(common);
+  const bool is_begun = common == std::min(a.size(), b.size());
+  if (is_begun && is_short_plural(beginning, rest)) return true;
+  if (common < kBeginningMin) return false;
   return is_ending(beginning, a.substr(common)) && is_ending(beginning, b.substr(common));
 }
 

@@ -405,6 +405,8 @@ class Highlight(FindTest):
             ("getUserProfile of UserGroup, user", "profiles user",
              ["UserProfile", "User", "user"]),
             ("HTTPServers, APIs of WiFi", "server api fi", ["Servers", "APIs", "Fi"]),
+            ("userIDs, IDs of an id, the gps", "id", ["IDs", "IDs", "id"]),
+            ("gas as a gps, ads, idx", "ga gp ad ids", ["ads"]),
             ("commit 9fceb02, 9fceb", "9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02"]),
         )
         for text, word, expected in cases:
