@@ -47,7 +47,7 @@ impl<F: ?Sized> Slot<F> {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    fn get(&self) -> Option<Arc<F>> {
+    pub(crate) fn get(&self) -> Option<Arc<F>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::answer::Answer;
 use crate::callback::{self, Slot};
@@ -36,6 +36,9 @@ struct Shared {
     log: Slot<callback::Log>,
     clock: Slot<callback::Clock>,
     tokens: Slot<callback::Tokens>,
+    /// Held while `tokens`, and what the library knows of it, change: else one that is set while
+    /// another thread clears could be told to the library and gone here.
+    changing_tokens: Mutex<()>,
 }
 
 // SAFETY: a store may be used from any thread at once (varve/base.h, convention 7); its handle is a
@@ -105,7 +108,8 @@ impl Store {
             )
         })?;
         let (log, clock, tokens) = (Slot::new(), Slot::new(), Slot::new());
-        Ok(Store(Arc::new(Shared { library, raw, log, clock, tokens })))
+        let changing_tokens = Mutex::new(());
+        Ok(Store(Arc::new(Shared { library, raw, log, clock, tokens, changing_tokens })))
     }
 
     /// Closes the store for all clones and all its sessions, whose calls answer
@@ -332,6 +336,9 @@ impl Store {
     where
         F: Fn(&str) -> u64 + Send + Sync + 'static,
     {
+        let _before; // goes last: what the closure holds may use the store then
+        let _alone = self.0.changing_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        _before = self.0.tokens.get();
         callback::set(&self.0.tokens, Arc::new(counter), |user_data| {
             // SAFETY: the slot is there until the store is closed.
             call(self.library(), |error| unsafe {
@@ -343,11 +350,13 @@ impl Store {
 
     /// Returns to the estimate.
     pub fn clear_token_counter(&self) -> Result<()> {
+        let _before; // as in set_token_counter()
+        let _alone = self.0.changing_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: no function, nothing to be called with.
         call(self.library(), |error| unsafe {
             (self.api().varve_store_set_token_counter)(self.0.raw, None, ptr::null_mut(), error)
         })?;
-        self.0.tokens.replace(None);
+        _before = self.0.tokens.replace(None);
         Ok(())
     }
 

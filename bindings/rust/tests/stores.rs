@@ -3,6 +3,8 @@ mod common;
 
 use common::{Directory, Outcome};
 use serde_json::json;
+use std::sync::Barrier;
+use std::thread;
 use varve::{
     ContextRequest, Entry, ErrorKind, MemoryOptions, Message, Query, Session, SessionOptions,
     Store, Window,
@@ -169,6 +171,27 @@ fn a_panic_in_the_token_counter_is_a_callback_error() -> Outcome {
     assert_eq!(session.context(()).unwrap_err().kind(), ErrorKind::Callback);
     session.store().set_token_counter(|text| text.len() as u64)?;
     assert!(session.context(())?.text.contains("hello"));
+    Ok(())
+}
+
+#[test]
+fn a_counter_set_while_another_thread_clears_it_leaves_contexts_that_can_be_built() -> Outcome {
+    let session = session()?;
+    session.record("user_message", json!({"content": "hello"}))?;
+    let (store, both) = (session.store(), Barrier::new(2));
+    for _ in 0..10_000 {
+        thread::scope(|scope| -> Outcome {
+            let cleared = scope.spawn(|| {
+                both.wait();
+                store.clear_token_counter()
+            });
+            both.wait();
+            store.set_token_counter(|text| text.len() as u64)?;
+            cleared.join().expect("no panic")?;
+            session.context(())?;
+            Ok(())
+        })?;
+    }
     Ok(())
 }
 
