@@ -128,23 +128,28 @@ export function* resultsOfSync(ask, query) {
   while (pages.more) yield* pages.take(ask(pages.query));
 }
 
+/** What to ask for behind a page. Without `rescan`: a list made anew has no such page. */
+function behind({ rescan, ...query }, next) {
+  return { ...query, after: next };
+}
+
 /** Every row of a list, page after page, as `ask(query)` gives them. */
 export async function* pagesOf(ask, filter, rows) {
-  const query = asObject(filter);
-  let next = query.after;
-  do {
-    const page = await ask(next === undefined ? query : { ...query, after: next });
+  let query = asObject(filter);
+  for (;;) {
+    const page = await ask(query);
     yield* page[rows];
-    next = page.next;
-  } while (next !== null && next !== undefined);
+    if (page.next === null || page.next === undefined) return;
+    query = behind(query, page.next);
+  }
 }
 
 export function* pagesOfSync(ask, filter, rows) {
-  const query = asObject(filter);
-  let next = query.after;
-  do {
-    const page = ask(next === undefined ? query : { ...query, after: next });
+  let query = asObject(filter);
+  for (;;) {
+    const page = ask(query);
     yield* page[rows];
-    next = page.next;
-  } while (next !== null && next !== undefined);
+    if (page.next === null || page.next === undefined) return;
+    query = behind(query, page.next);
+  }
 }

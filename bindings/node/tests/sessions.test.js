@@ -1,6 +1,6 @@
 // What stores and sessions do that no conformance case shows: iterators, closing, errors.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -106,6 +106,20 @@ test('iterators go through every page, up to the limit', async (t) => {
     assert.deepEqual(later, sessions);
   }
   assert.equal([...store.sessionsSync({ userId: 'ann' })].length, 4);
+});
+
+test('all sessions are of one list, that is made anew once', async (t) => {
+  const root = directory(t);
+  const store = openStore(t, root);
+  for (let n = 0; n < 3; n++) store.createSessionSync();
+  const list = () => statSync(join(root, 'indices/sessions.jsonl')).ino;
+  const lists = [];
+  for await (const _ of store.sessions({ limit: 1, rescan: true })) lists.push(list());
+  assert.deepEqual(lists, [lists[0], lists[0], lists[0]]);
+  const later = [];
+  for (const _ of store.sessionsSync({ limit: 1, rescan: true })) later.push(list());
+  assert.notEqual(later[0], lists[0]);
+  assert.deepEqual(later, [later[0], later[0], later[0]]);
 });
 
 test('a page of results can be iterated, as often as one likes', async (t) => {

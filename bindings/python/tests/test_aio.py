@@ -30,6 +30,18 @@ def test_a_session():
     asyncio.run(main())
 
 
+def test_all_sessions_are_of_one_list_that_is_made_anew_once(tmp_path):
+    async def main():
+        async with varve.aio.Store(tmp_path) as store:
+            for _ in range(3):
+                await store.create_session()
+            sessions_list = tmp_path / "indices/sessions.jsonl"
+            lists = [sessions_list.stat().st_ino
+                     async for _ in store.iterate_sessions(limit=1, rescan=True)]
+            assert lists == [lists[0]] * 3
+    asyncio.run(main())
+
+
 def test_find_gives_all_up_to_the_limit():
     async def main():
         async with varve.aio.Store("memory:") as store:

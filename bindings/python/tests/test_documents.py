@@ -227,3 +227,14 @@ def test_sessions_page_by_page(store):
     store.create_session(user_id="bo")
     listed = [info["session_id"] for info in store.iterate_sessions(user_id="ann", limit=2)]
     assert sorted(listed) == sorted(made)
+
+
+def test_all_sessions_are_of_one_list_that_is_made_anew_once(tmp_path):
+    with varve.Store(tmp_path) as store:
+        made = {store.create_session().id for _ in range(3)}
+        sessions_list = tmp_path / "indices/sessions.jsonl"
+        listed = {}
+        for info in store.iterate_sessions(limit=1, rescan=True):
+            listed[info["session_id"]] = sessions_list.stat().st_ino
+        assert set(listed) == made
+        assert len(set(listed.values())) == 1

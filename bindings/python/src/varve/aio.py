@@ -238,4 +238,5 @@ class Store:
                 yield info
             if page["next"] is None:
                 return
+            members.pop("rescan", None)  # a list made anew has no such page
             members["after"] = page["next"]

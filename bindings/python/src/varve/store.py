@@ -101,6 +101,7 @@ class Store(Handle):
             yield from page["sessions"]
             if page["next"] is None:
                 return
+            members.pop("rescan", None)  # a list made anew has no such page
             members["after"] = page["next"]
 
     def delete_session(self, session_id: str) -> None:
