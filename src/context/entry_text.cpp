@@ -179,7 +179,8 @@ class LineReader {
       const std::string_view value = find(name);
       if (!value.starts_with('[') && !value.starts_with('{')) continue;
       if (name == "parts" && value.find("\"tool_") == std::string_view::npos &&
-          value.find("\"server_tool_use") == std::string_view::npos) {
+          value.find("\"server_tool_use") == std::string_view::npos &&
+          value.find("\"mcp_tool_use") == std::string_view::npos) {
         continue;  // pictures are long
       }
       auto member = json::Tree::parse(value, entry::line_limits());

@@ -130,7 +130,7 @@ std::string_view type_of_message(const Tree& message) {
   const Tree* content = message.get("content");
   if (content != nullptr) {
     for (const Tree& part : content->items()) {
-      has_call = has_call || is_kind(part, {"tool_use", "server_tool_use"});
+      has_call = has_call || is_call(part.get_string("type"));
       has_result = has_result || is_kind(part, {"tool_result"});
     }
   }

@@ -43,8 +43,7 @@ void for_each_call(Value message, Visit visit) {
   };
   for_each_in(message, "tool_calls", visit_id);
   for_each_in(message, "content", [&](Value part) {
-    const auto kind = text_in(part, "type");
-    if (kind == "tool_use" || kind == "server_tool_use") visit_id(part);
+    if (is_call(text_in(part, "type").value_or(""))) visit_id(part);
   });
   // An item of a response, and a call as a context tells it, are the call themselves.
   if (type_of_item(message) == "tool_call") visit(key_of_id(*text_in(message, "call_id")));

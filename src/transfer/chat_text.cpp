@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "transfer/convert.h"
+
 namespace varve::transfer {
 namespace {
 
@@ -39,7 +41,7 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
     if (!text.empty()) turn.text.append(" ").append(text);
     break;
   }
-  turn.is_answered = call.get_string("type") == "server_tool_use";
+  turn.is_answered = is_answered_call(call.get_string("type"));
   calls->push_back(std::move(turn));
 }
 
@@ -113,8 +115,7 @@ std::vector<ToolTurn> calls_in(const Tree& message) {
   for_each_in(message, "tool_calls", [&](const Tree& call) { append_call(call, &calls); });
   if (const Tree* call = message.get("function_call")) append_call(*call, &calls);
   for_each_in(message, "parts", [&](const Tree& part) {
-    const std::string kind = part.get_string("type");
-    if (kind == "tool_use" || kind == "server_tool_use") append_call(part, &calls);
+    if (is_call(part.get_string("type"))) append_call(part, &calls);
   });
   return calls;
 }

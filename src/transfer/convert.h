@@ -20,6 +20,14 @@ namespace varve::transfer {
 // The entry for a line of the memory server: an entity or a relation.
 Result<json::Tree> entry_of_knowledge(json::Value element);
 
+// Kinds of parts that call a tool. Calls of a server's own tools have their results beside them.
+[[nodiscard]] constexpr bool is_answered_call(std::string_view kind) {
+  return kind == "server_tool_use" || kind == "mcp_tool_use";
+}
+[[nodiscard]] constexpr bool is_call(std::string_view kind) {
+  return kind == "tool_use" || is_answered_call(kind);
+}
+
 // The entry for a message; `ordinal` is its place in the conversation.
 Result<json::Tree> entry_of_message(json::Value element, uint64_t ordinal);
 

@@ -194,6 +194,20 @@ TEST_F(ContextChat, ACallOfTheServersOwnToolAwaitsNoResult) {
 {"role":"assistant","content":"A little.\nweb_search {\"query\":\"wind\"}"}])");
 }
 
+TEST_F(ContextChat, ACallOfAnMcpServerIsToldWithItsResult) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":"Is it windy?"},
+      {"role":"assistant","content":[
+        {"type":"text","text":"I look."},
+        {"type":"mcp_tool_use","id":"m","name":"wind","server_name":"w","input":{"at":"Kiel"}},
+        {"type":"mcp_tool_result","tool_use_id":"m","is_error":false,
+         "content":[{"type":"text","text":"3 knots"}]},
+        {"type":"text","text":"A little."}]}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Is it windy?"},
+{"role":"assistant","content":"I look.\n\n3 knots\n\nA little.\nwind {\"at\":\"Kiel\"}"}])");
+}
+
 // An agent appends what the API answered to the messages as it came.
 TEST_F(ContextChat, AnAnswerOfAnApiIsSaidByItsRole) {
   ASSERT_TRUE(session

@@ -242,6 +242,9 @@ def is_told_call(members):
     return members["role"] == "assistant" and is_text(members.get("tool_call_id"))
 
 
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
 def type_of_message(members):
     parts = members.get("content")
     kinds = set(map(kind_of_part, parts)) if isinstance(parts, list) else set()
@@ -249,7 +252,7 @@ def type_of_message(members):
         return "tool_result"
     if is_told_call(members):
         return "tool_call"
-    if members.get("tool_calls") or members.get("function_call") or "tool_use" in kinds:
+    if members.get("tool_calls") or members.get("function_call") or kinds & set(CALLS):
         return "tool_call"
     return "tool_result" if "tool_result" in kinds else "message"
 
@@ -294,7 +297,7 @@ def calls_of(members):
     calls = members.get("tool_calls")
     found = [call.get("id") for call in (calls if isinstance(calls, list) else [])
              if isinstance(call, dict)]
-    found += [part.get("id") for part in parts_of(members, ("tool_use", "server_tool_use"))]
+    found += [part.get("id") for part in parts_of(members, CALLS)]
     found += [members["tool_call_id"]] if is_told_call(members) else []
     function = members.get("function_call")
     name = function.get("name") if isinstance(function, dict) else None

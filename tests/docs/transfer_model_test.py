@@ -141,7 +141,8 @@ class Maker(random.Random):
         return self.choice([
             self.object({"type": '"text"', "text": self.quoted(1)}), self.quoted(1),
             self.object({"type": '"text"', "text": self.quoted(1), "cache": "1"}),
-            self.object({"type": '"tool_use"', "id": self.call_id(), "input": self.value(2)}),
+            self.object({"type": f'"{self.choice(model.CALLS)}"', "id": self.call_id(),
+                         "input": self.value(2)}),
             self.object({"type": '"tool_result"', "content": self.quoted(1),
                          "tool_use_id": self.some(0.6, self.call_id)}),
             '{"type":"tool_result","content":[{"type":"text","text":"x"}]}',

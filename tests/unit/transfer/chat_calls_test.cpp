@@ -24,6 +24,8 @@ TEST_F(ChatCallsTest, AreFoundByTheirIdsInEveryForm) {
   note(R"({"role":"assistant","content":null,"tool_calls":[{"id":"a"},{"id":"b"}]})", "one");
   note(R"({"role":"assistant","content":["x",{"type":"tool_use","id":"c"}]})", "two");
   note(R"({"role":"assistant","content":[{"type":"server_tool_use","id":"d"}]})", "three");
+  note(R"({"role":"assistant","content":[{"type":"mcp_tool_use","id":"e"}]})", "four");
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"e","content":"x"})"), Ids{"four"});
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"b","content":"x"})"), Ids{"one"});
   EXPECT_EQ(answered_by(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"c"},)"
                         R"({"type":"tool_result","tool_use_id":"a"},)"
