@@ -10,7 +10,7 @@ namespace varve::transfer {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 18;
-constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is recognised
+constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is recognised, mostly
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
 
@@ -49,26 +49,35 @@ size_t skip_value(std::string_view text, size_t at) {
   return at;
 }
 
+// kUnknown: the text ends before it tells.
+enum class Holds : uint8_t { kNothing, kEntries, kUnknown };
+
 // Whether the object at the start of `text` holds entries, rather than being one. What begins like
 // an entry or a message may be one; where `wants_chat`, an entry is none.
-bool holds_entries(std::string_view text, bool wants_chat) {
+Holds what_holds(std::string_view text, bool wants_chat) {
   bool begins_like_entry = false;
   size_t at = skip_blanks(text, 1);
   while (at < text.size() && text[at] == '"') {
     const size_t end = skip_string(text, at);
     const std::string_view key = text.substr(at + 1, end - at - 2);
     at = skip_blanks(text, end);
-    if (at >= text.size() || text[at] != ':') return false;
+    if (at >= text.size()) break;
+    if (text[at] != ':') return Holds::kNothing;
     at = skip_blanks(text, at + 1);
     const bool is_key = begins_like_entry ? key == "messages" : is_array_key(key);
-    if (is_key && at < text.size() && text[at] == '[') return true;
+    if (is_key && at < text.size() && text[at] == '[') return Holds::kEntries;
     begins_like_entry = begins_like_entry || key == "type" || key == "content";
-    if (key == "role" || (begins_like_entry && !wants_chat)) return false;
+    if (key == "role" || (begins_like_entry && !wants_chat)) return Holds::kNothing;
     at = skip_blanks(text, skip_value(text, at));
-    if (at >= text.size() || text[at] != ',') return false;
+    if (at >= text.size()) break;
+    if (text[at] != ',') return Holds::kNothing;
     at = skip_blanks(text, at + 1);
   }
-  return false;
+  return at < text.size() ? Holds::kNothing : Holds::kUnknown;
+}
+
+bool holds_entries(std::string_view text, bool wants_chat) {
+  return what_holds(text, wants_chat) == Holds::kEntries;
 }
 
 // Whether a whole object has a member of this name.
@@ -138,29 +147,48 @@ Result<std::optional<Element>> ElementReader::next() {
 }
 
 Status ElementReader::start() {
-  while (end_ < kWindowBytes && !at_end_ && failure_.ok()) fill();
-  VARVE_TRY(failure_);
-  std::string_view window(buffer_.data(), end_);
-  if (window.starts_with(kByteOrderMark)) {
+  if (look(kWindowBytes).starts_with(kByteOrderMark)) {
     begin_ += kByteOrderMark.size();
     consumed_bytes_ += kByteOrderMark.size();
   }
-  window.remove_prefix(std::min(window.find_first_not_of(kBlanks, begin_), window.size()));
-  is_spread_ = format_ != ImportFormat::kJsonl && is_spread_out(window);
-  mode_ = is_spread_ ? Mode::kValues : Mode::kLines;
-  if (format_ != ImportFormat::kJsonl) {
-    if (window.starts_with('[') && is_array_of_objects(window)) mode_ = Mode::kArray;
-    const bool wants_chat = format_ == ImportFormat::kChat;
-    const bool is_object = window.starts_with('{') && holds_entries(window, wants_chat);
-    // Of an inner one it is known already, from the whole text.
-    if (is_inner_ || (is_object && !is_line_each(window, wants_chat))) mode_ = Mode::kObject;
-  }
+  VARVE_TRY(failure_);
+  mode_ = format_ == ImportFormat::kJsonl ? Mode::kLines : recognise();
+  VARVE_TRY(failure_);
   is_lines_ = mode_ == Mode::kLines;
   if (mode_ == Mode::kArray || mode_ == Mode::kObject) {
     skip(kBlanks);
     advance();
   }
   return {};
+}
+
+ElementReader::Mode ElementReader::recognise() {
+  if (is_inner_) return Mode::kObject;  // known already, from the whole text
+  size_t bytes = kWindowBytes;
+  const auto skipped = [](std::string_view text) { return text.substr(skip_blanks(text, 0)); };
+  std::string_view window = skipped(look(bytes));
+  if (window.starts_with('[')) return is_array_of_objects(window) ? Mode::kArray : Mode::kLines;
+  if (!window.starts_with('{')) return Mode::kLines;
+  is_spread_ = is_spread_out(window);
+  const bool wants_chat = format_ == ImportFormat::kChat;
+  Holds holds = what_holds(window, wants_chat);
+  // Before the messages of a request its tools may stand, which are long.
+  const size_t bytes_max = std::max(kWindowBytes, element_bytes_max_);
+  while (holds == Holds::kUnknown && !at_end_ && failure_.ok() && bytes < bytes_max) {
+    bytes = std::min(2 * bytes, bytes_max);
+    window = skipped(look(bytes));
+    holds = what_holds(window, wants_chat);
+  }
+  const bool is_object = holds == Holds::kEntries && !is_line_each(window, wants_chat);
+  if (is_object) return Mode::kObject;
+  return is_spread_ ? Mode::kValues : Mode::kLines;
+}
+
+// The text that is not consumed, up to this many bytes from the start of all.
+std::string_view ElementReader::look(size_t bytes) {
+  if (buffer_.size() < bytes) buffer_.resize(bytes);
+  while (end_ < bytes && !at_end_ && failure_.ok()) fill();
+  return std::string_view(buffer_.data(), std::min(end_, bytes)).substr(begin_);
 }
 
 // --- lines ---------------------------------------------------------------------------------------

@@ -52,6 +52,8 @@ class ElementReader {
   };
 
   Status start();
+  Mode recognise();
+  std::string_view look(size_t bytes);
   // Each returns an element; nothing when the mode has changed or all is read.
   std::optional<Element> next_line();
   std::optional<Element> next_value();

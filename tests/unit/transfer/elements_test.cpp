@@ -214,6 +214,28 @@ TEST(ElementReader, TakesAConversationOnOneLineApartWhateverStandsBeforeItsMessa
   EXPECT_EQ(take_all(text, ImportFormat::kAuto, 1'000'000), expected);
 }
 
+// The same written over several lines.
+std::string request_over_lines(size_t tools_bytes) {
+  return "{\n\"tools\": [\"" + std::string(tools_bytes, 't') +
+         "\"],\n\"messages\": [\n{\"role\":\"user\"}\n]\n}\n";
+}
+
+TEST(ElementReader, TakesARequestOverLinesApartWhateverStandsBeforeItsMessages) {
+  for (const size_t bytes : {size_t{70'000}, size_t{200'000}, size_t{300'000}, size_t{990'000}}) {
+    EXPECT_EQ(take_all(request_over_lines(bytes), ImportFormat::kAuto, 1'000'000),
+              (Expected{{4, R"({"role":"user"})"}}))
+        << bytes;
+  }
+}
+
+TEST(ElementReader, WhatIsLongerThanAnElementBeforeItsMessagesIsLines) {
+  const std::vector<Taken> found =
+      take_all(request_over_lines(1'100'000), ImportFormat::kAuto, 1'000'000);
+  ASSERT_EQ(found.size(), 6U);
+  EXPECT_EQ(found[1], (Taken{2, "!the line is longer than 1000000 bytes"}));
+  EXPECT_EQ(found[3], (Taken{4, R"({"role":"user"})"}));
+}
+
 TEST(ElementReader, TakesLinesWhereLinesWereAskedFor) {
   EXPECT_EQ(take_all("[{\"a\":1}]\n", ImportFormat::kJsonl), (Expected{{1, "[{\"a\":1}]"}}));
 }
