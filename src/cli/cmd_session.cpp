@@ -235,6 +235,42 @@ struct DropOptions {
   bool yes = false;
 };
 
+// A session as somebody is asked about it. Of one that cannot be read, nothing.
+struct AskedAbout {
+  int64_t entries = 0;
+  std::string created_at;  // tells it from a later one of the same id
+};
+
+Result<AskedAbout> look_at(Context& context, Store& store, const std::string& id) {
+  AskedAbout seen;
+  Result<Session> session = context.open_session(store, id);
+  if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) return session.failure();
+  if (!session.ok()) return seen;
+  Result<std::string> stats = session->stats();
+  if (stats.ok()) seen.entries = integer_at(parse_object(*stats), "entries");
+  Result<std::string> metadata = session->metadata();
+  if (metadata.ok()) seen.created_at = string_at(parse_object(*metadata), "created_at");
+  return seen;
+}
+
+// An answer may take its time, in which others use the store.
+Outcome confirm_drop(Context& context, Store& store, const std::string& id) {
+  Result<AskedAbout> asked = look_at(context, store, id);
+  if (!asked.ok()) return asked.failure();
+  const std::string question = "Delete session " + printable(id, Lines::kJoin) + " with " +
+                               format_count(asked->entries, "entry", "entries") + " for good?";
+  if (Outcome refused = confirm(context, question, "dropping a session")) return refused;
+  Result<AskedAbout> present = look_at(context, store, id);
+  if (!present.ok()) return present.failure();
+  const bool are_known = !asked->created_at.empty() && !present->created_at.empty();
+  if (!are_known || present->created_at == asked->created_at) return std::nullopt;
+  return Failure{VARVE_NOT_FOUND,
+                 "session '" + id + "' was dropped and created anew meanwhile; nothing was deleted",
+                 "{}",
+                 {},
+                 false};
+}
+
 int run_drop(Context& context, const DropOptions& options) {
   Result<SessionOperands> words = split_session(context, options.operands, 0);
   if (!words.ok()) return context.fail(words.failure());
@@ -242,22 +278,7 @@ int run_drop(Context& context, const DropOptions& options) {
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
   if (!options.yes) {
-    int64_t entries = 0;
-    {
-      Result<Session> session = context.open_session(*store, id);
-      if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) {
-        return context.fail(session.failure());
-      }
-      if (session.ok()) {
-        Result<std::string> stats = session->stats();
-        if (stats.ok()) entries = integer_at(parse_object(*stats), "entries");
-      }
-    }
-    const std::string question = "Delete session " + printable(id, Lines::kJoin) + " with " +
-                                 format_count(entries, "entry", "entries") + " for good?";
-    if (Outcome refused = confirm(context, question, "dropping a session")) {
-      return context.fail(*refused);
-    }
+    if (Outcome refused = confirm_drop(context, *store, id)) return context.fail(*refused);
   }
   if (Outcome failure = outcome_of(store->delete_session(id))) {
     return context.fail_in_session(*failure, id);

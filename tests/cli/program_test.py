@@ -541,6 +541,24 @@ class Terminal(CliTest):
             self.assertEqual(self.run_in_terminal("drop", "notes", typed=f"{yes}\n")[0], 0)
             self.run_cli("stats", "notes", exit_code=2)
 
+    def test_drop_does_not_take_a_newer_session_for_the_one_that_was_asked_about(self):
+        self.notes()
+        main_end, other_end = pty.openpty()
+        process = subprocess.Popen(
+            [program(), "drop", "notes"], stdin=other_end, stdout=other_end, stderr=other_end,
+            env=self.environment(TERM="xterm"))
+        os.close(other_end)
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(main_end, 1000)
+        self.run_cli("drop", "notes", "--yes")
+        self.run_cli("add", "notes", "another", "--create")
+        os.write(main_end, b"y\n")
+        self.assertEqual(process.wait(TIMEOUT_S), 2)
+        self.assertIn(b"nothing was deleted", os.read(main_end, 1000))
+        os.close(main_end)
+        self.assertEqual(self.run_json("stats", "notes")["entries"], 1)
+
     def test_short_work_shows_no_progress_bar_and_never_is_never(self):
         path = self.write("in.jsonl", entry_line(1))
         code, text = self.run_in_terminal("import", "notes", path, "--progress", "never")
