@@ -8,6 +8,7 @@ from collections.abc import Sequence, Set
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _raw
+from ._signals import late, raise_late
 from .callbacks import failure_of_this_thread
 from .errors import InvalidArgument, error_of
 
@@ -183,6 +184,7 @@ def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
     finally:
         api.varve_error_free(error)
     cause = failure_of_this_thread() if status == _raw.VARVE_CALLBACK else None
+    raise_late()
     if cause is not None and not isinstance(cause, Exception):
         raise cause  # KeyboardInterrupt, SystemExit
     raise error_of(status, message, details) from cause
@@ -197,10 +199,12 @@ def call(api: _raw.Functions, function: Function, *arguments: Any) -> None:
             fail(api, status, outs.error.value)
     finally:
         _free_outs.append(outs)
+        if late:
+            raise_late()
 
 
 def call_handle(api: _raw.Functions, function: Function, *arguments: Any) -> int:
-    """A function that gives a handle."""
+    """A function that gives a handle. Who is made of it raises what is late."""
     outs = _outs()
     try:
         status = function(*arguments, outs.pointer_out, outs.error_out)
@@ -224,6 +228,8 @@ def call_text(api: _raw.Functions, function: Function, *arguments: Any) -> bytes
             api.varve_free(outs.pointer)
     finally:
         _free_outs.append(outs)
+        if late:
+            raise_late()
 
 
 def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> bytes:
@@ -236,6 +242,8 @@ def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> b
         return ctypes.string_at(outs.pointer, outs.length.value)
     finally:
         _free_outs.append(outs)
+        if late:
+            raise_late()
 
 
 def call_number(api: _raw.Functions, function: Function, kind: Any, *arguments: Any) -> Any:
@@ -248,3 +256,5 @@ def call_number(api: _raw.Functions, function: Function, kind: Any, *arguments: 
         return number.value
     finally:
         _free_outs.append(outs)
+        if late:
+            raise_late()

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from . import _raw
+from ._signals import raise_late
 
 _Self = TypeVar("_Self", bound="Handle")
 
@@ -15,9 +16,18 @@ class Handle:
     _api: _raw.Functions
     _handle: int
 
+    def _opened(self) -> None:
+        """The end of `__init__`: what nobody gets, since the call raises something, is closed."""
+        try:
+            raise_late()
+        except BaseException:  # noqa: B902
+            self._free()
+            raise
+
     def close(self) -> None:
         """Closes it."""
         self._free()
+        raise_late()
 
     def _free(self) -> None:
         raise NotImplementedError

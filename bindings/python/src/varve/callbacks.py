@@ -2,7 +2,8 @@
 
 Where a callback can fail (progress, token counter), its exception makes the call fail with
 CallbackFailed, and is the cause of that. Where it cannot (clock, log), the exception goes to
-sys.unraisablehook, and the clock tells the system's time.
+sys.unraisablehook, and the clock tells the system's time. What is to end the program, such as
+KeyboardInterrupt, is raised by the call itself.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, Optional, cast
 
-from . import _raw
+from . import _raw, _signals
 
 LogReceiver = Callable[[int, Dict[str, Any]], object]
 Clock = Callable[[], int]
@@ -49,10 +50,18 @@ def failure_of_this_thread() -> Optional[BaseException]:
     return cast(Optional[BaseException], error)
 
 
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 def _unraisable(error: BaseException) -> None:
-    """Hands an exception to sys.unraisablehook, as ctypes does with what a callback raises."""
-    if isinstance(error, KeyboardInterrupt):
-        _thread.interrupt_main()
+    """Hands an exception to sys.unraisablehook, as ctypes does with what a callback raises. One
+    that is to end the program is raised when the call returns, an interrupt on the main thread."""
+    if not isinstance(error, Exception):
+        if isinstance(error, KeyboardInterrupt) and not _is_main_thread():
+            _thread.interrupt_main()
+        else:
+            _signals.keep(error)
         return
 
     def callback_of_varve() -> None:
@@ -98,11 +107,22 @@ class Slot:
 
 
 def log(slot: Slot) -> Any:
+    @_signals.unlooking
     def receive(_user_data: Any, level: int, line: Optional[int], length: int) -> None:
         try:
+            try:  # first, so that the line is told all the same
+                _signals.look()
+            except BaseException as error:  # noqa: B902
+                _signals.keep(error)
             hear = slot.function  # read once: another thread may take it away
-            if hear is not None:
-                hear(level, json.loads(_text(line, length)))
+            if hear is None:
+                return
+            told = json.loads(_text(line, length))
+        except BaseException as error:  # noqa: B902
+            _signals.keep(error)  # only a handler raises something here
+            return
+        try:
+            hear(level, told)
         except BaseException as error:  # noqa: B902
             _unraisable(error)
     return _raw.varve_log_fn(receive)
@@ -117,8 +137,13 @@ def logger_receiver(logger: logging.Logger) -> LogReceiver:
 
 
 def clock(slot: Slot) -> Any:
+    @_signals.unlooking
     def now(_user_data: Any) -> int:
         try:
+            try:  # first, so that the time is told all the same
+                _signals.look()
+            except BaseException as error:  # noqa: B902
+                _signals.keep(error)
             tell = slot.function
             if tell is not None:
                 told = int(tell())
@@ -132,9 +157,10 @@ def clock(slot: Slot) -> Any:
 
 
 def progress(slot: Slot) -> Any:
+    @_signals.unlooking
     def go_on(_user_data: Any, operation: bytes, done: int, total: int) -> int:
-        _failures.error = None
         try:
+            _failures.error = None
             hear = slot.function
             return 1 if hear is not None and hear(operation.decode(), done, total) is False else 0
         except BaseException as error:  # noqa: B902
@@ -144,9 +170,10 @@ def progress(slot: Slot) -> Any:
 
 
 def token_counter(slot: Slot) -> Any:
+    @_signals.unlooking
     def tokens(_user_data: Any, text: Optional[int], length: int, out: Any) -> int:
-        _failures.error = None
         try:
+            _failures.error = None
             counter = slot.function
             if counter is None:  # with 0 tokens everything would fit
                 raise RuntimeError("the token counter was taken away while a context was built")

@@ -31,6 +31,7 @@ class Memory(Handle):
         self._store = store  # kept open as long as its memories are in use
         self._api = store._api
         self._handle = handle
+        self._opened()
 
     def record(self, session_id: str, message: Union[Dict[str, Any], JsonText]) -> str:
         """Records a message of a conversation, which is made when it does not exist, and gives
@@ -82,7 +83,7 @@ class Memory(Handle):
 
     def close(self) -> None:
         """Closes it. Working memory is gone with it, what was recorded is not."""
-        self._free()
+        super().close()
 
     def _free(self) -> None:
         self._api.varve_memory_close(self._handle)

@@ -27,6 +27,7 @@ class Results(Handle):
     def __init__(self, api: _raw.Functions, handle: int):
         self._api, self._handle = api, handle
         self._page: Optional[Dict[str, Any]] = None
+        self._opened()
 
     def to_json(self) -> bytes:
         """Everything as the library gives it: {"results":[...],"next":...}, UTF-8."""
@@ -86,7 +87,7 @@ class Results(Handle):
 
     def close(self) -> None:
         """Frees them."""
-        self._free()
+        super().close()
 
     def _free(self) -> None:
         self._api.varve_results_free(self._handle)

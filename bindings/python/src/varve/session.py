@@ -38,12 +38,13 @@ class Session(Handle):
         self._api = store._api
         self._handle = handle
         self._progress = callbacks.Slot(callbacks.progress)
+        self._opened()
 
     # -- lifetime
 
     def close(self) -> None:
         """Closes it, and saves index and metadata. Nothing that was added depends on this."""
-        self._free()
+        super().close()
 
     def _free(self) -> None:
         self._api.varve_session_close(self._handle)

@@ -50,7 +50,7 @@ class Store(Handle):
     def close(self) -> None:
         """Closes it and its sessions. Nothing that was added depends on this, but with the
         durability "interval" it waits until everything is durable."""
-        self._free()
+        super().close()
 
     def _free(self) -> None:
         _close(self._api, self._handle)
@@ -224,6 +224,6 @@ def _close_all() -> None:
     for reference in _open_stores.valuerefs():
         store = reference()
         if store is not None:
-            store.close()
+            store._free()
     while os.getpid() in list(_closings.values()):
         time.sleep(0.001)

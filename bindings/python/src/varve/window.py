@@ -49,7 +49,7 @@ class Window(Handle):
 
     def close(self) -> None:
         """Frees it."""
-        self._free()
+        super().close()
 
     def _free(self) -> None:
         self._api.varve_window_free(self._handle)
