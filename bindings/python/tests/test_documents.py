@@ -1,4 +1,5 @@
 """Dicts, keyword arguments, JSON text and what JSON cannot hold."""
+import ctypes
 import datetime
 import json
 
@@ -90,6 +91,18 @@ def test_lone_surrogates_are_refused_everywhere(session, store, tmp_path):
         with pytest.raises(varve.InvalidArgument):
             call()
     assert session.count() == 0
+
+
+def test_text_that_is_longer_than_an_int_of_c_holds_is_whole(session, monkeypatch):
+    """As an export of 2 GiB is. Here an int has 7 bits: ctypes.string_at takes its size as one."""
+    string_at = ctypes.string_at
+    monkeypatch.setattr("ctypes.string_at", lambda at, size: string_at(at, size & 0x7f))
+    monkeypatch.setattr("varve._call.INT_MAX", 0x7f, raising=False)
+    long = {"id": "a", "type": "finding", "content": "tea " * 1000}
+    assert session.add(long) == "a"
+    assert session.get("a")["content"] == long["content"]
+    assert session.query()[0]["entry"]["content"] == long["content"]
+    assert len(session.export()) > 4000
 
 
 def test_what_is_no_text_is_refused_by_its_type(session, store):

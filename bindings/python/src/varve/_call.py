@@ -16,6 +16,7 @@ Json = Union[Mapping[str, Any], str, bytes, None]
 Function = Callable[..., int]
 
 _SIZE_MAX = _raw.VARVE_NUL_TERMINATED
+INT_MAX = 2**31 - 1
 
 
 class _Outs:
@@ -190,6 +191,14 @@ def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
     raise error_of(status, message, details) from cause
 
 
+def _copy(outs: _Outs) -> bytes:
+    """The text that a call gave. `ctypes.string_at` takes its size as an int of C."""
+    length = outs.length.value
+    if length <= INT_MAX:
+        return ctypes.string_at(outs.pointer, length)
+    return (ctypes.c_char * length).from_address(outs.pointer.value or 0).raw
+
+
 def call(api: _raw.Functions, function: Function, *arguments: Any) -> None:
     """A function that gives nothing."""
     outs = _outs()
@@ -223,7 +232,7 @@ def call_text(api: _raw.Functions, function: Function, *arguments: Any) -> bytes
         if status:
             fail(api, status, outs.error.value)
         try:
-            return ctypes.string_at(outs.pointer, outs.length.value)
+            return _copy(outs)
         finally:
             api.varve_free(outs.pointer)
     finally:
@@ -239,7 +248,7 @@ def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> b
         status = function(*arguments, outs.pointer_out, outs.length_out, outs.error_out)
         if status:
             fail(api, status, outs.error.value)
-        return ctypes.string_at(outs.pointer, outs.length.value)
+        return _copy(outs)
     finally:
         _free_outs.append(outs)
         if late:
