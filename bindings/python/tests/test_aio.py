@@ -1,12 +1,15 @@
 """The same for asyncio."""
 import asyncio
+import concurrent.futures
 import inspect
+import threading
 import time
 
 import pytest
 
 import varve
 import varve.aio
+from conftest import NOW_MS
 
 
 def test_a_session():
@@ -87,17 +90,35 @@ def test_the_loop_goes_on_meanwhile(tmp_path):
     asyncio.run(main())
 
 
-def test_a_cancelled_call_is_carried_out():
+def test_a_cancelled_call_is_carried_out_if_it_has_begun():
+    begun, go = threading.Event(), threading.Event()
+
+    def tell():
+        begun.set()
+        go.wait(60)
+        return NOW_MS
+
     async def main():
+        asyncio.get_running_loop().set_default_executor(
+            concurrent.futures.ThreadPoolExecutor(1))
         async with varve.aio.Store("memory:") as store:
             session = await store.create_session()
-            task = asyncio.ensure_future(session.add({"type": "finding", "content": 1}))
-            await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            await asyncio.gather(*(session.sync() for _ in range(50)))
-            assert await session.count() <= 1
+            go.set()
+            await store.set_clock(tell)
+            go.clear()
+            begun.clear()
+            calls = [asyncio.ensure_future(session.add({"id": name, "type": "finding",
+                                                        "content": 1}))
+                     for name in ("begun", "waiting")]
+            while not begun.is_set():
+                await asyncio.sleep(0)
+            for call in calls:
+                call.cancel()
+            for call in calls:
+                with pytest.raises(asyncio.CancelledError):
+                    await call
+            go.set()
+            assert [found["entry"]["id"] async for found in session.find()] == ["begun"]
     asyncio.run(main())
 
 

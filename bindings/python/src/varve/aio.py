@@ -7,8 +7,9 @@
             print(result["entry"]["content"])
 
 Calls run in the event loop's default executor (asyncio.to_thread), which is where they wait for
-locks and disks; the loop goes on. A call that is cancelled is not awaited any longer, but is
-carried out. What a query gives has been read when it arrives, so going through it does not wait.
+locks and disks; the loop goes on. A call that is cancelled is not awaited any longer: if it has
+begun, it is carried out; if it waits for a thread of the executor, it is not. What a query gives
+has been read when it arrives, so going through it does not wait.
 """
 from __future__ import annotations
 
