@@ -35,7 +35,7 @@ struct Packing {
 uint32_t count_longer(std::span<const uint32_t> numbers, uint32_t bits) {
   if (bits >= kBitsMax) return 0;
   uint32_t count = 0;
-  for (const uint32_t number : numbers) count += (number >> bits) != 0 ? 1 : 0;
+  for (const uint32_t number : numbers) count += (number >> bits) != 0 ? 1U : 0U;
   return count;
 }
 
