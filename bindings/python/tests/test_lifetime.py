@@ -38,6 +38,17 @@ def test_use_after_close(store, session):
         store.create_session()
 
 
+def test_a_closed_window_has_the_length_0():
+    window = varve.Window(3)
+    window.add({"content": "tea"})
+    window.close()
+    window.close()
+    for call in (window.text, window.recent, window.clear, lambda: window.add({"content": "tea"})):
+        with pytest.raises(varve.BadHandle):
+            call()
+    assert len(window) == 0
+
+
 def test_closing_a_store_closes_its_sessions(store, session):
     store.close()
     with pytest.raises(varve.BadHandle):
