@@ -72,6 +72,16 @@ def test_numbers_keep_their_digits(session):
     assert session.get(session.add({"type": "finding", "content": numbers}))["content"] == numbers
 
 
+def test_a_round_number_with_an_exponent_is_a_float(session):
+    """The line has the number as it was given, in a form that Python's json takes for a float."""
+    numbers = [10**20, 10**21, 5 * 10**22, 5 * 10**22 + 1]
+    entry_id = session.add({"type": "finding", "content": numbers})
+    assert b"[100000000000000000000,1e+21,5e+22,50000000000000000000001]" in session.get_json(
+        entry_id)
+    assert [type(number) for number in session.get(entry_id)["content"]] == [int, float, float,
+                                                                             int]
+
+
 @pytest.mark.parametrize("text", [
     "emoji 👩‍🚀🫖", "a\0b", "שלום", "line\u2028end\r\n", "\U0010ffff", "\\\"", ""])
 def test_text_stays_as_it_is(session, text):
