@@ -109,11 +109,91 @@ class OrderedSearch {
   std::priority_queue<Node, std::vector<Node>, IsLater> nodes_;
 };
 
+// The next row of a type.
+struct NextRow {
+  int64_t timestamp_ms = 0;
+  uint32_t row = 0;
+  uint32_t type = 0;
+  uint32_t position = 0;  // in the order of the type
+
+  // For a heap with the oldest in front.
+  friend bool operator<(const NextRow& a, const NextRow& b) {
+    if (a.timestamp_ms != b.timestamp_ms) return a.timestamp_ms > b.timestamp_ms;
+    return a.row > b.row;
+  }
+};
+
+class OldestFirst {
+ public:
+  OldestFirst(const index::Index& index, RowFilter& filter, uint64_t fruitless_max, TopK* best)
+      : index_(index), filter_(filter), fruitless_max_(fruitless_max), best_(best) {}
+
+  // False when it gave up.
+  bool run() {
+    const size_t type_count = index_.type_names().size();
+    for (uint32_t type = 0; type < type_count && !has_given_up(); ++type) {
+      ++fruitless_;
+      if (filter_.accepts_type(type)) push(type, first_on_page(index_.time_order(type)));
+    }
+    while (!next_.empty() && !best_->is_full() && !has_given_up()) {
+      const NextRow next = next_.top();
+      next_.pop();
+      push(next.type, next.position + 1);
+      if (filter_.accepts(next.row)) {
+        best_->offer(place_of(next.row));
+      } else {
+        ++fruitless_;
+      }
+    }
+    return !has_given_up();
+  }
+
+ private:
+  [[nodiscard]] bool has_given_up() const { return fruitless_ > fruitless_max_; }
+
+  [[nodiscard]] PlaceInOrder place_of(uint32_t row) const {
+    const int64_t timestamp_ms = index_.timestamp_ms(row);
+    return {static_cast<double>(timestamp_ms), timestamp_ms, row};
+  }
+
+  // Before it, rows are too old or on the pages before.
+  [[nodiscard]] uint32_t first_on_page(const index::TimeOrder& order) const {
+    uint32_t begin = 0;
+    for (uint32_t end = order.size(); begin < end;) {
+      const uint32_t middle = begin + (end - begin) / 2;
+      const PlaceInOrder place = place_of(order.row(middle));
+      const bool is_before = place.timestamp_ms < filter_.start_ms() || !best_->is_on_page(place);
+      (is_before ? begin : end) = is_before ? middle + 1 : middle;
+    }
+    return begin;
+  }
+
+  void push(uint32_t type, uint32_t position) {
+    const index::TimeOrder& order = index_.time_order(type);
+    if (position >= order.size()) return;
+    const uint32_t row = order.row(position);
+    const int64_t timestamp_ms = index_.timestamp_ms(row);
+    if (timestamp_ms < filter_.end_ms()) next_.push({timestamp_ms, row, type, position});
+  }
+
+  const index::Index& index_;
+  RowFilter& filter_;
+  uint64_t fruitless_max_;
+  uint64_t fruitless_ = 0;  // types and rows, of which none was offered
+  TopK* best_;
+  std::priority_queue<NextRow> next_;
+};
+
 }  // namespace
 
 bool search_in_order(const index::Index& index, RowFilter& filter, const OrderKey& key,
                      double key_min, uint64_t fruitless_max, TopK* best) {
   return OrderedSearch(index, filter, key, key_min, fruitless_max, best).run();
+}
+
+bool search_oldest_first(const index::Index& index, RowFilter& filter, uint64_t fruitless_max,
+                         TopK* best) {
+  return OldestFirst(index, filter, fruitless_max, best).run();
 }
 
 }  // namespace varve::query

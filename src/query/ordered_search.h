@@ -6,6 +6,9 @@
 // number of results and how many rows a filter turns away, not the log. Where those are too many,
 // as with a tag of old and unimportant entries, it gives up, and its caller walks the filter's
 // rows.
+//
+// By time, oldest first, nothing need be bounded: the time orders are merged from where the page
+// begins.
 #pragma once
 
 #include <cstdint>
@@ -52,5 +55,9 @@ class OrderKey {
 [[nodiscard]] bool search_in_order(const index::Index& index, RowFilter& filter,
                                    const OrderKey& key, double key_min, uint64_t fruitless_max,
                                    TopK* best);
+
+// The same by time, oldest first; `best` ascending.
+[[nodiscard]] bool search_oldest_first(const index::Index& index, RowFilter& filter,
+                                       uint64_t fruitless_max, TopK* best);
 
 }  // namespace varve::query

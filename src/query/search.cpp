@@ -314,12 +314,18 @@ void Search::Parts::run_by_order(Answer* answer) {
   // Without words the rows may not be arranged yet: to look at every one is right, too, but slower.
   const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit) ||
                    index.arranged_count() < row_end;
-  const bool every = query.ascending || few || (query.relevance_min > 0 && !is_relevance);
+  const bool every = (query.ascending && sort_by != SortBy::kTime) || few ||
+                     (query.relevance_min > 0 && !is_relevance);
   const double lowest = std::numeric_limits<double>::lowest();
   const double key_min = is_relevance ? query.relevance_min : lowest;
-  answer->strategy = "the largest first, bounded by time and importance";
-  // The largest may have none of what is asked for: then as many are looked at as fit, no more.
-  if (every || !search_in_order(index, filter, key, key_min, walked, &best)) {
+  answer->strategy = query.ascending ? "the oldest first, by the order of time"
+                                     : "the largest first, bounded by time and importance";
+  const auto searches = [&] {
+    return query.ascending ? search_oldest_first(index, filter, walked, &best)
+                           : search_in_order(index, filter, key, key_min, walked, &best);
+  };
+  // The first may have none of what is asked for: then as many are looked at as fit, no more.
+  if (every || !searches()) {
     answer->strategy = "every row that fits";
     best = TopK(wanted(), query.ascending, after_place());
     offer_every_row(key, &best);

@@ -39,8 +39,13 @@ class TopK {
   TopK(uint64_t count, bool ascending, std::optional<PlaceInOrder> after)
       : count_(count), ascending_(ascending), after_(after) {}
 
+  // Whether a place comes after what is on the pages before.
+  [[nodiscard]] bool is_on_page(const PlaceInOrder& place) const {
+    return !after_ || precedes(*after_, place);
+  }
+
   void offer(const PlaceInOrder& place) {
-    if (count_ == 0 || (after_ && !precedes(*after_, place))) return;
+    if (count_ == 0 || !is_on_page(place)) return;
     if (!is_full()) {
       if (heap_.empty()) heap_.reserve(std::min(count_, kRoomAtFirst));
       heap_.push_back(place);

@@ -150,6 +150,39 @@ TEST_P(OrderedSearch, IsExactlyTheFullScan) {
   }
 }
 
+// Oldest first is the reverse, on each page.
+TEST_P(OrderedSearch, OldestFirstIsExactlyTheFullScan) {
+  for (uint32_t seed = GetParam() * 1000; seed < GetParam() * 1000 + 25; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomStore store(seed);
+    const Relevance relevance(store.index(), store.rules(), kNowMs);
+    const OrderKey key(store.index(), relevance, SortBy::kTime);
+    const uint32_t row_end = store.index().size() - store.random()() % 2;
+    RowFilter filter(store.index(), row_end, kNowMs);
+    if (store.random()() % 2 == 0) filter.require_types({"message", "preference"});
+    if (store.random()() % 3 == 0) filter.require_time(kNowMs - 30 * kDayMs, kNowMs - kHourMs);
+    if (store.random()() % 3 == 0) {
+      filter.require(RowSet::of_lists({store.index().facets().tag("a")}));
+    }
+    RowFilter other = filter;
+    auto all = scan(store, other, key, std::numeric_limits<double>::lowest(), std::nullopt, 5000);
+    std::reverse(all.begin(), all.end());
+    for (const size_t count : {1u, 7u, 150u, 5000u}) {
+      std::vector<PlaceInOrder> found;
+      std::optional<PlaceInOrder> after;
+      for (;;) {
+        TopK best(count, true, after);
+        ASSERT_TRUE(search_oldest_first(store.index(), filter, kNeverGiveUp, &best));
+        const auto page = best.take();
+        if (page.empty()) break;
+        found.insert(found.end(), page.begin(), page.end());
+        after = page.back();
+      }
+      expect_same_order(found, all);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, OrderedSearch, ::testing::Range(1u, 9u));
 
 TEST(Relevance, IsTheFormula) {
@@ -270,6 +303,43 @@ TEST(OrderedSearchCost, OfAPageByTimeFollowsThePageAndNotThoseBefore) {
   }
   EXPECT_EQ(found, kRows);
   EXPECT_LT(looked_at, 6 * kRows) << "half of all rows for each of the pages would be 200 times";
+}
+
+// The same by the whole query, in both directions: no page looks at what is on another.
+TEST(OrderedSearchCost, OfAPageByTimeIsThatOfOnePageInBothDirections) {
+  constexpr uint32_t kRows = 4000;
+  QueryLog log;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = row % 2 == 0 ? "message" : "finding";
+    facts.timestamp_ms = kNowMs - int64_t{row ^ 63} * 60'000;
+    log.add_facts(facts);
+  }
+  const std::string by_time = R"({"limit":3,"sort_by":"time","order":)";
+  const Answer newest = log.answer(by_time + R"("desc"})");
+  EXPECT_EQ(newest.strategy, "the largest first, bounded by time and importance");
+  EXPECT_EQ(log.ids_of(newest), "e63 e62 e61");
+  const Answer oldest = log.answer(by_time + R"("asc"})");
+  EXPECT_EQ(oldest.strategy, "the oldest first, by the order of time");
+  EXPECT_EQ(log.ids_of(oldest), "e3968 e3969 e3970");
+}
+
+TEST(OrderedSearchCost, OldestFirstFollowsTheNumberOfResultsNotTheLog) {
+  const auto log = log_of_an_unimportant_tag(false);
+  uint32_t asked = 0;
+  RowFilter filter(log->index(), 40'000, kNowMs);
+  filter.require_that([&](uint32_t row) { return ++asked > 0 && row >= 20'000; });
+  const int64_t half_ms = log->index().timestamp_ms(20'000);
+  TopK page(10, true, PlaceInOrder{static_cast<double>(half_ms), half_ms, 20'000});
+  EXPECT_TRUE(search_oldest_first(log->index(), filter, 20, &page));
+  EXPECT_EQ(page.take().front().row, 20'001u);
+  EXPECT_EQ(asked, 10u);
+  // Where the oldest have none of what is asked for it gives up.
+  asked = 0;
+  TopK first(10, true, std::nullopt);
+  EXPECT_FALSE(search_oldest_first(log->index(), filter, 800, &first));
+  EXPECT_LE(asked, 801u);
 }
 
 TEST(OrderedSearchCost, OfATagWhoseEntriesAreTheLeastFollowsTheTag) {
