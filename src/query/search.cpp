@@ -107,6 +107,8 @@ struct Search::Parts {
   bool ranks = false;          // there are words to rank by
   bool finds_nothing = false;  // by its words
 
+  [[nodiscard]] uint64_t last_seq() const { return row_end > 0 ? index.seq(row_end - 1) : 0; }
+
   // Whether no row can be found. A vector finds entries that have none of the words.
   [[nodiscard]] bool is_hopeless() const {
     return query.has_vector() ? text.matches_nothing : finds_nothing;
@@ -411,7 +413,7 @@ Answer Search::Parts::run() {
   Answer answer;
   answer.walk_count_max = filter.walk_count_max();
   answer.row_end = row_end;
-  if (row_end > 0) answer.last_seq = index.seq(row_end - 1);
+  answer.last_seq = last_seq();
   answer.best_match = query.after ? query.after->best_match : input.best_match;
   if (is_hopeless() || query.limit == 0) return answer;
   answer.hits.reserve(std::min(wanted(), kHitsAtFirst));
@@ -483,6 +485,10 @@ TextStatistics Search::statistics() const {
   statistics.total_length = parts_->index.text().total_length(parts_->row_end);
   return statistics;
 }
+
+bool Search::finds_nothing() const { return parts_->is_hopeless(); }
+
+uint64_t Search::last_seq() const { return parts_->last_seq(); }
 
 double Search::best_match() {
   return parts_->ranker && !parts_->finds_nothing ? parts_->find_best_match() : 0;

@@ -47,7 +47,7 @@ struct Answer {
   bool has_more = false;
   double best_match = 0;      // [BM25] what match_quality is measured against
   uint32_t row_end = 0;       // rows that were looked at
-  uint64_t last_seq = 0;      // its seq; 0: it has none
+  uint64_t last_seq = 0;      // of the last of them; 0: it has none
   std::string_view strategy;  // how the rows were found: for explain
   uint64_t walk_count_max = 0;
   bool fuses = false;  // words and a vector into one order
@@ -70,6 +70,10 @@ class Search {
   Result<Answer> run();
   // For queries across sessions: what this one holds of the words, and its best match (0: none).
   [[nodiscard]] TextStatistics statistics() const;
+  // Whether no row can be found, whatever other sessions hold: it has not the words.
+  [[nodiscard]] bool finds_nothing() const;
+  // The seq of the last row that is looked at; 0: it has none.
+  [[nodiscard]] uint64_t last_seq() const;
   [[nodiscard]] double best_match();
   // And what it adds to the ranks of a query with words and a vector.
   [[nodiscard]] RankKeys rank_keys();

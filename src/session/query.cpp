@@ -424,15 +424,14 @@ Result<std::vector<Selected>> select(Core& core, const query::Query& query) {
   return selected;
 }
 
-Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
-                                          const SharedQuery& shared) {
+Result<CountedWords> count_words(Core& core, const query::Query& query, const SharedQuery& shared) {
   SessionQuery session_query(core, query, &shared);
-  query::TextStatistics statistics;
+  CountedWords counted;
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
-    statistics = search.statistics();
+    counted = {search.statistics(), search.finds_nothing(), search.last_seq()};
     return {};
   }));
-  return statistics;
+  return counted;
 }
 
 Result<RankedKeys> find_rank_keys(Core& core, const query::Query& query,

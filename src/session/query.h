@@ -39,8 +39,12 @@ struct UnreadResults {
 Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared);
 
 // The next functions give this session's part of SharedQuery.
-Result<query::TextStatistics> count_words(Core& core, const query::Query& query,
-                                          const SharedQuery& shared);
+struct CountedWords {
+  query::TextStatistics statistics;
+  bool finds_nothing = false;  // none of its entries can be a result
+  uint64_t last_seq = 0;       // of the last entry that was looked at; 0: it has none
+};
+Result<CountedWords> count_words(Core& core, const query::Query& query, const SharedQuery& shared);
 struct RankedKeys {
   query::RankKeys keys;
   uint32_t vector_end = 0;  // how many records of vectors.bin were looked at

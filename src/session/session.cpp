@@ -215,8 +215,7 @@ Result<UnreadResults> Session::find_among(const query::Query& query, const Share
   return find_unread(parts_->core, query, shared);
 }
 
-Result<query::TextStatistics> Session::count_words(const query::Query& query,
-                                                   const SharedQuery& shared) {
+Result<CountedWords> Session::count_words(const query::Query& query, const SharedQuery& shared) {
   return session::count_words(parts_->core, query, shared);
 }
 

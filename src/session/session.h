@@ -31,7 +31,6 @@
 
 namespace varve::query {
 struct Query;
-struct TextStatistics;
 }  // namespace varve::query
 
 namespace varve::session {
@@ -39,6 +38,7 @@ namespace varve::session {
 class CatalogNotes;
 struct CatalogFacts;
 struct CompactionOptions;
+struct CountedWords;
 struct RankedKeys;
 struct KnownCalls;
 struct Selected;
@@ -90,7 +90,7 @@ class Session {
   // For a query across sessions, see query.h. What find_among() finds is read by read() below.
   Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
   Result<UnreadResults> find_among(const query::Query& query, const SharedQuery& shared);
-  Result<query::TextStatistics> count_words(const query::Query& query, const SharedQuery& shared);
+  Result<CountedWords> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
   // For callers that read only some of what was found, see selection.h. kGone from the last three:

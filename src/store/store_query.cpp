@@ -38,7 +38,9 @@ class StoreQuery {
         thread_count_(std::min<uint64_t>(thread_count, session_ids.size())),
         open_(open),
         note_(note),
-        kept_(std::min(session_ids.size(), kept_open_max)) {
+        kept_open_max_(kept_open_max),
+        kept_(session_ids.size()),
+        is_done_(session_ids.size()) {
     if (!query.after) return;
     shared_.row_ends = query.after->row_ends;
     row_ends_ = query.after->row_ends;
@@ -46,13 +48,8 @@ class StoreQuery {
 
   Result<session::QueryResults> run() {
     if (query_.has_text()) {
-      VARVE_TRY(for_each_session([this](session::Session& session, size_t) -> Status {
-        VARVE_TRY_ASSIGN(const auto statistics, session.count_words(query_, shared_));
-        const std::lock_guard guard(mutex_);
-        statistics_.add(statistics);
-        // Entries added from here on are in no page.
-        row_ends_[query::row_end_key(session.id())] = statistics.entry_count;
-        return {};
+      VARVE_TRY(for_each_session([this](session::Session& session, size_t number) {
+        return count_words(session, number);
       }));
       shared_.statistics = statistics_;
       shared_.row_ends = row_ends_;
@@ -67,7 +64,7 @@ class StoreQuery {
     if (query_.wants_ranks()) VARVE_TRY(gather_ranks());
     VARVE_TRY(for_each_session([this](session::Session& session, size_t number) {
       // Results of a session that is not kept open are read at once.
-      return number < kept_.size() ? find(session, number) : find_and_read(session, number);
+      return kept_[number] ? find(session, number) : find_and_read(session, number);
     }));
     return merge();
   }
@@ -81,6 +78,21 @@ class StoreQuery {
     session::Selected place;
     bool is_unreadable = false;
   };
+
+  // Most of many sessions have none of the words that are rare: they are not asked again.
+  Status count_words(session::Session& session, size_t number) {
+    VARVE_TRY_ASSIGN(const auto counted, session.count_words(query_, shared_));
+    is_done_[number] = counted.finds_nothing && !query_.has_vector() ? 1 : 0;
+    if (is_done_[number] != 0 && kept_[number]) {
+      kept_[number].reset();
+      kept_count_ -= 1;
+    }
+    const std::lock_guard guard(mutex_);
+    statistics_.add(counted.statistics);
+    // Entries added from here on are in no page.
+    note_ends(session, counted.statistics.entry_count, is_done_[number] ? counted.last_seq : 0);
+    return {};
+  }
 
   Status find(session::Session& session, size_t number) {
     VARVE_TRY_ASSIGN(auto found, session.find_among(query_, shared_));
@@ -107,13 +119,16 @@ class StoreQuery {
   }
 
   // Mutex held.
+  void note_ends(const session::Session& session, uint64_t row_end, uint64_t last_seq) {
+    row_ends_[query::row_end_key(session.id())] = row_end;
+    if (!query_.after && last_seq > 0) row_ends_[query::seq_end_key(session.id())] = last_seq;
+  }
+
+  // Mutex held.
   void note_ends(const session::Session& session, const session::QueryResults& found,
                  bool has_more) {
     has_more_ = has_more_ || has_more;
-    row_ends_[query::row_end_key(session.id())] = found.row_end;
-    if (!query_.after && found.last_seq > 0) {
-      row_ends_[query::seq_end_key(session.id())] = found.last_seq;
-    }
+    note_ends(session, found.row_end, found.last_seq);
     if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
   }
 
@@ -182,14 +197,19 @@ class StoreQuery {
   }
 
   Status visit_one(size_t number, const Step& step) {
-    if (is_new(ids_[number])) return {};
-    std::shared_ptr<session::Session> session;
-    if (number < kept_.size()) session = kept_[number];  // its own slot: no other thread uses it
+    if (is_done_[number] != 0 || is_new(ids_[number])) return {};
+    std::shared_ptr<session::Session> session = kept_[number];  // no other thread uses its slot
     if (session == nullptr) {
       VARVE_TRY_ASSIGN(session, open_(ids_[number]));
-      if (number < kept_.size()) kept_[number] = session;
+      if (may_keep_one_more()) kept_[number] = session;
     }
     return step(*session, number);
+  }
+
+  bool may_keep_one_more() {
+    if (kept_count_.fetch_add(1) < kept_open_max_) return true;
+    kept_count_ -= 1;
+    return false;
   }
 
   [[nodiscard]] bool comes_before(const session::QueryResult& a,
@@ -295,8 +315,12 @@ class StoreQuery {
   uint64_t thread_count_;
   const OpenSession& open_;
   const NoteFailure& note_;
-  std::vector<std::shared_ptr<session::Session>> kept_;  // sessions kept open between the steps
-  session::SharedQuery shared_;                          // read only while sessions run
+  size_t kept_open_max_;
+  std::atomic<size_t> kept_count_{0};
+  // By session: null unless it is kept open between the steps, and whether it has no result.
+  std::vector<std::shared_ptr<session::Session>> kept_;
+  std::vector<uint8_t> is_done_;
+  session::SharedQuery shared_;  // read only while sessions run
 
   std::mutex mutex_;  // guards the rest while sessions run
   query::TextStatistics statistics_;

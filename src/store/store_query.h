@@ -4,10 +4,11 @@
 // of all decides every match_quality. So the results of different sessions have one order: key,
 // then later time, then the session's id, then later in its log.
 //
-// cost: opens the sessions one after another, with at most `thread_count` threads of this call. Up
-// to kKeptOpenMax stay open between the three steps that a query with words takes (count, best
-// match, results), with no more than half of the files that the process may have open; fewer, and
-// in the end none, where the host leaves fewer descriptors.
+// cost: opens the sessions one after another, with at most `thread_count` threads of this call.
+// Those that have none of the words are opened once; the others for each of the three steps that a
+// query with words takes (count, best match, results). Up to kKeptOpenMax stay open in between,
+// with no more than half of the files that the process may have open; fewer, and in the end none,
+// where the host leaves fewer descriptors.
 #pragma once
 
 #include <cstddef>

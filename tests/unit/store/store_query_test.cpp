@@ -43,6 +43,8 @@ class Sessions {
     return *sessions_[id];
   }
 
+  session::Session& at(const std::string& id) { return *sessions_.at(id); }
+
   void add(const std::string& session_id, const std::string& id, int importance, int minute) {
     const std::string entry = R"({"type":"finding","content":"fox","id":")" + id +
                               R"(","importance":0.)" + std::to_string(importance) +
@@ -68,6 +70,9 @@ class Sessions {
   // The session of that id cannot be opened.
   void refuse(const std::string& id, Code code) { refused_[id] = code; }
 
+  // Whose turn it was since the last call, one id behind the other.
+  std::string opened() { return std::exchange(opened_, {}); }
+
   // So many sessions can be held open at once.
   void hold_at_most(long count) { held_max_ = count; }
 
@@ -76,6 +81,7 @@ class Sessions {
     const auto query = query::parse_query(text, query::Scope::kStore);
     EXPECT_TRUE(query.ok()) << query.status().message();
     const OpenSession open = [this](const std::string& id) {
+      opened_ += id;
       if (before_.contains(id)) before_[id]();
       if (refused_.contains(id)) {
         return Result<std::shared_ptr<session::Session>>(Status(refused_[id], "refused"));
@@ -125,9 +131,14 @@ class Sessions {
   std::map<std::string, Code> refused_;
   std::shared_ptr<int> held_ = std::make_shared<int>();  // an owner more for each that is held
   long held_max_ = 1'000'000;
-  std::string noted_;  // who was left out
+  std::string noted_;   // who was left out
+  std::string opened_;  // in this order
   std::vector<std::string> ids_;
 };
+
+std::string entry_saying(const std::string& content, const std::string& id) {
+  return R"({"type":"finding","id":")" + id + R"(","content":"a )" + content + "\"}";
+}
 
 using Ids = std::vector<std::string>;
 constexpr auto kByImportance = R"({"sort_by":"importance","limit":2})";
@@ -344,12 +355,72 @@ TEST(StoreQuery, WhoIsLeftOutIsToldOnceHoweverOftenItIsAsked) {
   }
 }
 
+// With no descriptor to spare, each step opens each session that it asks.
+TEST(StoreQuery, WhoHasNoneOfTheWordsIsAskedOnce) {
+  Sessions sessions;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    sessions.make(name);
+    sessions.add(name, name + "1", 5, 1);
+  }
+  ASSERT_TRUE(sessions.at("c").add(entry_saying("badger", "c2")).ok());
+  const auto ask = [&](const std::string& text, const std::string& more = "") {
+    const auto found = sessions.try_to_ask(R"({"text":")" + text + "\"" + more + "}", 0);
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    std::string ids;
+    for (const auto& result : found->results) ids += result.id() + " ";
+    return ids + sessions.opened();
+  };
+  EXPECT_EQ(ask("badger"), "c2 abcdcc");
+  EXPECT_EQ(ask("+badger fox"), "c2 abcdcc");
+  EXPECT_EQ(ask("\\\"a badger\\\"", R"(,"sort_by":"time")"), "c2 abcdcc");
+  EXPECT_EQ(ask("marten"), "abcd");
+  EXPECT_EQ(ask("fox", R"(,"limit":1)"), "a1 abcdabcdabcd");
+  EXPECT_EQ(ask("-fox"), "c2 abcdabcdabcd") << "who has not the word has what is asked for";
+}
+
+// Its entries of later are in no page either, whatever becomes of its rows.
+TEST(StoreQuery, WhoHasNoneOfTheWordsAtTheFirstPageHasNoneOnTheNext) {
+  Sessions sessions;
+  for (const std::string name : {"a", "b"}) sessions.make(name);
+  sessions.add("a", "a1", 5, 1);
+  sessions.add("a", "a2", 5, 2);
+  for (const std::string id : {"b1", "b2"}) {
+    ASSERT_TRUE(sessions.at("b").add(entry_saying("badger", id)).ok());
+  }
+  const std::string oldest_first = R"({"text":"fox","sort_by":"time","order":"asc","limit":)";
+  const auto first = sessions.ask(oldest_first + "1}");
+  ASSERT_TRUE(sessions.at("b").remove("b1", "").ok());
+  ASSERT_TRUE(sessions.at("b").compact({}).ok());
+  sessions.add("b", "b3", 9, 9);
+  const auto next = sessions.ask(oldest_first + R"(9,"after":")" + first.next + "\"}");
+  std::string ids;
+  for (const auto* page : {&first, &next}) {
+    for (const auto& result : page->results) ids += result.id() + " ";
+  }
+  EXPECT_EQ(ids, "a1 a2 ");
+}
+
+// Places that are open go to those who are asked again.
+TEST(StoreQuery, KeepsThoseOpenThatHaveTheWords) {
+  Sessions sessions;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    sessions.make(name);
+    ASSERT_TRUE(sessions.at(name).add(entry_saying("badger", name + "1")).ok());
+  }
+  sessions.add("c", "c2", 5, 1);
+  sessions.add("d", "d2", 5, 1);
+  const size_t of_two = 2 * 2 * kFilesOfSessionMax;
+  ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})", of_two).ok());
+  EXPECT_EQ(sessions.opened(), "abcd");
+}
+
 TEST(StoreQuery, LeavesTheHostHalfOfTheDescriptors) {
   Sessions sessions;
   long held_max = 0;
   for (int number = 0; number < 30; ++number) {
     const std::string id = "s" + std::to_string(number);
     sessions.make(id);
+    sessions.add(id, id + "a", 5, 1);
     sessions.before(id, [&] { held_max = std::max(held_max, sessions.held()); });
   }
   ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})").ok());
