@@ -66,20 +66,23 @@ void print_explanation(Context& context, std::string_view results_json, const st
 int run_search(Context& context, const SearchOptions& options, Explain explain) {
   if (Outcome mistake = options.check(context)) return context.fail(*mistake);
   const bool explained = explain != Explain::kNothing;
-  // Always for people: the figures show why a result is where it is.
-  Result<std::string> query = options.query(explained || !context.json());
+  // Always for people, who see figures: they show why a result is where it is.
+  const bool shows_figures = !context.json() && !context.quiet();
+  Result<std::string> query = options.query(explained || shows_figures);
   if (!query.ok()) return context.fail(query.failure());
   Result<Results> results = ask(context, options, *query);
   if (!results.ok()) return context.fail(results.failure());
+  if (context.quiet() && !context.json()) {
+    if (Outcome failed = print_result_ids(context, *results, options.all())) {
+      return context.fail(*failed);
+    }
+    return kExitOk;
+  }
   Result<std::string_view> text = results->json();
   if (!text.ok()) return context.fail(text.failure());
   if (context.json()) {
     context.print(explain == Explain::kQuery ? object_text({{"query", *query}, {"answer", *text}})
                                              : std::string(*text));
-    return kExitOk;
-  }
-  if (context.quiet()) {
-    print_result_ids(context, *text, options.all());
     return kExitOk;
   }
   if (explain == Explain::kQuery) {

@@ -160,12 +160,25 @@ void print_results(Context& context, std::string_view results_json, const Search
   }
 }
 
-void print_result_ids(Context& context, std::string_view results_json, bool with_session) {
-  for (const std::string_view result : raw_items(raw_member(results_json, "results"))) {
-    const std::string id = unquote(raw_member(raw_member(result, "entry"), "id"));
-    const std::string session = unquote(raw_member(result, "session_id"));
-    context.print(printable(with_session ? session + " " + id : id, Lines::kJoin));
+Outcome print_result_ids(Context& context, const Results& results, bool with_session) {
+  const auto id_of = [](std::string_view entry) { return unquote(raw_member(entry, "id")); };
+  if (with_session) {
+    Result<std::string_view> text = results.json();
+    if (!text.ok()) return std::move(text.failure());
+    for (const std::string_view result : raw_items(raw_member(*text, "results"))) {
+      const std::string session = unquote(raw_member(result, "session_id"));
+      const std::string id = id_of(raw_member(result, "entry"));
+      context.print(printable(session + " " + id, Lines::kJoin));
+    }
+    return {};
   }
+  // As a text all results would be in memory once more.
+  for (size_t i = 0; i < results.size(); ++i) {
+    Result<std::string_view> entry = results.entry(i);
+    if (!entry.ok()) return std::move(entry.failure());
+    context.print(printable(id_of(*entry), Lines::kJoin));
+  }
+  return {};
 }
 
 }  // namespace varve::cli

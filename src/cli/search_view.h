@@ -17,6 +17,6 @@ struct SearchView {
 void print_results(Context& context, std::string_view results_json, const SearchView& view);
 
 // Prints only ids, one a line; after the session's id with `with_session`.
-void print_result_ids(Context& context, std::string_view results_json, bool with_session);
+Outcome print_result_ids(Context& context, const Results& results, bool with_session);
 
 }  // namespace varve::cli

@@ -1,10 +1,12 @@
 """search, explain, count, tags, and delete by conditions."""
 
 import json
+import os
 import re
 import struct
+import subprocess
 
-from cli_support import SOURCE, CliTest, entry_line, main
+from cli_support import SOURCE, CliTest, entry_line, main, program
 
 BOLD = re.compile("\x1b\\[1m(.*?)\x1b\\[0m")
 
@@ -465,6 +467,30 @@ class Highlight(FindTest):
                     for line in colourless(text).split("There are more")[0].split("\r\n"):
                         wide = sum(2 if "\u2e80" <= c <= "\uffef" else 1 for c in line)
                         self.assertLessEqual(wide, columns, line)
+
+
+class Memory(CliTest):
+    """What many results take, by the largest size of the process."""
+
+    def peak_kb(self, *words):
+        with subprocess.Popen([program(), *words], stdout=subprocess.DEVNULL,
+                              env=self.environment(), cwd=self.directory) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0, words)
+        return usage.ru_maxrss
+
+    def test_ids_need_no_text_of_all_results(self):
+        self.root.mkdir()
+        (self.root / "config.json").write_text('{"storage":{"max_session_size_mb":0}}')
+        entries = self.directory / "entries.jsonl"  # in memory here they would count, too
+        with entries.open("w") as file:
+            for number in range(1, 8001):
+                file.write(entry_line(number, content="tea " * 1000))
+        self.run_cli("import", "tea", str(entries))
+        words = ("search", "-s", "tea", "-n", "0")
+        self.assertEqual(len(self.run_cli(*words, "--quiet").stdout.split()), 8000)
+        self.assertLess(self.peak_kb(*words, "--quiet"), 0.55 * self.peak_kb(*words, "--json"))
 
 
 class Questions(CliTest):
