@@ -167,6 +167,16 @@ Index Index::renumbered(const Renumbering& rows) const {
   return index;
 }
 
+bool Index::take_words(Index& other) {
+  const uint32_t count = other.text_row_count();
+  if (text_ != nullptr || !other.has_text() || other.is_damaged() || count > size()) return false;
+  for (uint32_t row = 0; row < count; ++row) {
+    if (location(row) != other.location(row)) return false;
+  }
+  text_ = std::move(other.text_);
+  return true;
+}
+
 // A live row of another index, behind the last one.
 void Index::take_row(const Index& from, uint32_t row) {
   const uint64_t offset = coverage.entries_bytes;

@@ -18,6 +18,7 @@
 #include "query/relevance.h"
 #include "session/capped_stores.h"
 #include "session/compacted_index.h"
+#include "session/index_rebuild.h"
 #include "session/retries.h"
 
 namespace varve::session {
@@ -75,11 +76,14 @@ class Compaction {
   // Decides what stays and what goes. Only the log can decide, and rows of index.bin were never
   // compared with it. Lines that go by such rows are compared first, the others when they are
   // copied, or would be; kConflict if one does not fit. A purge does not rely on such rows, since
-  // what stays may be what was forgotten; nor does an eviction, since many rows decide it.
+  // what stays may be what was forgotten; nor does an eviction, since many rows decide it, but
+  // that keeps the words that are indexed.
   Status plan() {
-    const bool evicts = options_.evict_below > 0;
-    const bool only_the_log_will_do = options_.cause == CompactionCause::kPurge || evicts;
-    if (only_the_log_will_do && !core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
+    if (options_.cause == CompactionCause::kPurge) {
+      if (!core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
+    } else if (options_.evict_below > 0) {
+      VARVE_TRY(take_rows_from_log(core_));
+    }
     VARVE_TRY(judge());
     VARVE_TRY(look_between());
     const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;

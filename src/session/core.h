@@ -97,7 +97,11 @@ class Core {
                                 const std::function<void(std::string_view line)>& added);
   // Reads into `made` what the log got after `reading`, makes it the session's index and leaves the
   // old one in `made`. On failure the old one stays in use. kGone: the log was replaced.
-  Status adopt_rebuilt(index::Index& made, const Reading& reading);
+  enum class Words : uint8_t {
+    kMade,
+    kKept
+  };  // kKept: those of the old one, if its rows are right
+  Status adopt_rebuilt(index::Index& made, const Reading& reading, Words words = Words::kMade);
 
   // What a query needs besides the rows and their facets.
   struct Needs {

@@ -195,7 +195,7 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   return Snapshot{std::move(encoded), tail.generation, extent_of(index)};
 }
 
-Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
+Status Core::adopt_rebuilt(index::Index& made, const Reading& reading, Words words) {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail now, look());
   const index::Coverage& covered = made.coverage;
@@ -205,13 +205,20 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading) {
   if (!is_of_this_log) return log::replaced();
   VARVE_TRY_ASSIGN(const Reading since,
                    read_log_into(&made, now, log_marks(), [](std::string_view) {}));
+  const SnapshotExtent in_file = saved.covered;
+  const bool may_keep_words = words == Words::kKept && index_is_whole_;
   swap(index, made);
   note_new_index();
+  const bool keeps_words = may_keep_words && index.take_words(made);
   index_is_whole_ = true;
   note(reading);
   note(since);
   rebuild_count += 1;
-  saved.distrust();  // index.bin may be what was wrong: write a new one
+  if (keeps_words) {
+    saved.covered = in_file;  // index.bin has these rows and words
+  } else {
+    saved.distrust();  // index.bin may be what was wrong: write a new one
+  }
   context.counters->index_rebuilds += 1;
   return {};
 }

@@ -14,4 +14,9 @@ namespace varve::session {
 // errors: those of reading the log; kBusy while it is replaced over and over.
 Status rebuild_index(Core& core);
 
+// Makes the rows those of the log, where they are those of index.bin. The words stay if each row
+// that has some stands for the line that the log has there; otherwise they are left to whoever asks
+// by words. Errors and threads are those of rebuild_index().
+Status take_rows_from_log(Core& core);
+
 }  // namespace varve::session

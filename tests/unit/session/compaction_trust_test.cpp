@@ -1,6 +1,7 @@
 // Compaction over an index that came from index.bin: it may say what it likes, the log decides.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,22 @@ class CompactionTrust : public testing::Test {
     return ids;
   }
   void remove(const std::string& id) { ASSERT_TRUE(disk_.open()->remove(id, "").ok()); }
+
+  // One more, which an eviction takes and nothing else does.
+  void add_unimportant() {
+    json::Tree entry = *json::Tree::parse(entry_text("d", "the word of d"));
+    entry.set("importance", json::Tree::number(0.01));
+    ASSERT_TRUE(disk_.open()->add(entry.canonical()).ok());
+  }
+  static CompactionOptions evicting(bool dry_run) {
+    CompactionOptions options;
+    options.dry_run = dry_run;
+    options.evict_below = 0.05;
+    return options;
+  }
+  static int64_t words_of_entries(Session& session) {
+    return member(*session.stats(), "index").get_int64("words_of_entries");
+  }
 
   Host host_;
   SessionDisk disk_{host_};
@@ -182,6 +199,59 @@ TEST_F(CompactionTrust, AnIndexThatIsRightKeepsItsWordsWhereNothingIsCopied) {
     EXPECT_EQ(host_.counters.index_rebuilds.load(), before);
     EXPECT_EQ(member(*session->stats(), "index").get_int64("words_of_entries"), 3);
   }
+}
+
+// Many rows decide what is evicted: they are those of the log. Its words need not be read for that,
+// and a dry run leaves index.bin as it is.
+TEST_F(CompactionTrust, AnEvictionKeepsTheWordsOfAnIndexThatIsRight) {
+  const int64_t entry_count = 304;  // as many as a session that ends saves words for
+  add_unimportant();
+  const std::string padding = " " + std::string(4000, 'x');  // a megabyte is worth saving
+  std::string batch = "[";
+  for (int i = 4; i < entry_count; ++i) {
+    const std::string id = "e" + std::to_string(i);
+    batch += entry_text(id, "the word of " + id + padding) + (i + 1 < entry_count ? "," : "]");
+  }
+  ASSERT_TRUE(disk_.open()->add_batch(batch).ok());
+  ASSERT_TRUE(disk_.open()->rebuild_index().ok());
+  uint64_t write_count = 0;
+  disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) {
+    const bool is_write = operation.kind == io::OperationKind::kAppend;
+    if (is_write && operation.name.starts_with("index.bin")) ++write_count;
+    return std::optional<io::Fault>();
+  });
+  for (const bool dry_run : {true, false}) {
+    auto session = disk_.open();
+    ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded"));
+    const auto report = session->compact(evicting(dry_run));
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_EQ(report->get("dropped")->get_int64("evicted"), 1);
+    EXPECT_EQ(words_of_entries(*session), dry_run ? entry_count : entry_count - 1);
+    session.reset();
+    EXPECT_EQ(write_count, dry_run ? 0u : 1u);
+  }
+  EXPECT_EQ(words_of_entries(*disk_.open()), entry_count - 1);
+  EXPECT_EQ(*disk_.open()->count(R"({"text":"word"})"), 303u);
+  EXPECT_TRUE(disk_.open()->verify(true)->get_bool("ok"));
+}
+
+// Words stand by the numbers of rows: they are of no use where the log has other rows.
+TEST_F(CompactionTrust, AnEvictionMakesTheWordsOfOtherRowsAnew) {
+  add_unimportant();
+  plant_index(disk_, {.facts = [](entry::EntryFacts& facts) {
+                if (facts.id == "b") facts.id.clear();
+              }});
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded")) << "or nothing is tested";
+  const auto report = session->compact(evicting(false));
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(words_of_entries(*session), 0);
+  for (const std::string id : {"a", "b", "c"}) {
+    const auto found = session->query(R"({"text":"\"of )" + id + R"(\""})");
+    ASSERT_TRUE(found.ok() && found->results.size() == 1u) << id;
+    EXPECT_EQ(found->results[0].id(), id);
+  }
+  EXPECT_TRUE(session->verify(true)->get_bool("ok"));
 }
 
 }  // namespace
