@@ -74,6 +74,25 @@ TEST_F(TermCounterTest, PartsAreTermsOfTheirOwnAndNoWords) {
   EXPECT_EQ(rows.terms_as_words.size() + rows.words.size(), 5u);
 }
 
+// Two counters with as many terms: of one, two thirds are parts.
+TEST_F(TermCounterTest, PartsTakeMemoryAsWordsDo) {
+  constexpr uint32_t kNames = 900;
+  TermCounter words{text::Settings{}, kHashSeed};
+  const auto number_of = [](uint32_t i) { return std::to_string(100'000 + i); };
+  for (uint32_t i = 0; i < kNames; ++i) {
+    const std::string number = number_of(i);
+    counter_.add_line(line_of("x" + number + "Y" + number), scratch_);
+    words.add_line(line_of("w" + number + " x" + number + " y" + number), scratch_);
+  }
+  CountedRows rows;
+  counter_.take(&rows);
+  EXPECT_EQ(rows.terms.size(), 3 * kNames);
+  words.take(&rows);
+  EXPECT_EQ(rows.terms.size(), 3 * kNames);
+  // Not as much, since tables double. Without the table of parts it would be little more than half.
+  EXPECT_GT(counter_.memory_bytes(), words.memory_bytes() / 3 * 2);
+}
+
 TEST_F(TermCounterTest, TellsATermAndAWordOnce) {
   const CountedRows first = counted({"tea", "teas tea"});
   ASSERT_EQ(first.terms.size(), 1u);
