@@ -80,5 +80,31 @@ TEST_F(BackupOfVectors, IsCopiedAgainWhenOneByteIsAnother) {
   EXPECT_EQ(vectors("copy"), vectors("store"));
 }
 
+// Another writer cuts off what is no whole record, or a purge takes vectors, while a backup
+// compares.
+TEST_F(BackupOfVectors, IsCopiedAgainWhenTheStoresIsCutWhileItIsCompared) {
+  const auto store = open("store");
+  const auto session = create(*store, "s");
+  for (size_t i = 0; i < 20; ++i) put(*session, "v" + std::to_string(i), i);
+  backed_up(*store);
+  const std::string whole = vectors("store");
+  ASSERT_GT(whole.size(), kPieceBytes);
+  bool is_cut = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    // The copy is read behind each piece of the store's.
+    const bool is_compared = operation.kind == io::OperationKind::kRead &&
+                             operation.name == "vectors.bin" && operation.path.starts_with("copy/");
+    if (is_cut || !is_compared) return std::nullopt;
+    is_cut = true;
+    disk_.write_file("store/sessions/s/vectors.bin", whole.substr(0, kPieceBytes));
+    return std::nullopt;
+  });
+  backed_up(*store);
+  disk_.set_fault_hook({});
+  EXPECT_TRUE(is_cut);
+  EXPECT_EQ(vectors("copy").size(), kPieceBytes);
+  EXPECT_TRUE(whole.starts_with(vectors("copy")));
+}
+
 }  // namespace
 }  // namespace varve::store
