@@ -116,16 +116,22 @@ class Watch(CliTest):
     def test_who_writes_is_shown(self):
         self.notes(1)
         path = self.session_file("notes", "lock")
+        writer = subprocess.Popen([program(), "add", "notes", "x"], cwd=self.directory,
+                                  env=self.environment(), stdout=subprocess.DEVNULL)
+        # It has ended, and is there until somebody waits for it.
+        os.waitid(os.P_PID, writer.pid, os.WEXITED | os.WNOWAIT)
         with open(path, "r+b") as file:
             # A lock of the open file (F_OFD_SETLK), as another process would hold it.
             fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0))
             held = self.run_json("stats", "notes")["lock"]
             self.assertTrue(held["held"])
-            self.assertGreater(held["process_id"], 0)
+            self.assertEqual(held["process_id"], writer.pid)
             text = self.run_cli("watch", "--once").stdout
             self.assertIn(f"process {held['process_id']}", text)
             self.assertRegex(self.run_cli("stats", "notes").stdout,
                              rf"(?m)^Lock +process {held['process_id']}, \w[\w ]* since 20")
+            self.assertEqual(writer.wait(TIMEOUT_S), 0)
+            self.assertEqual(self.run_json("stats", "notes")["lock"], {"held": True})
         self.assertEqual(self.run_json("stats", "notes")["lock"], {"held": False})
 
     def test_a_reader_that_goes_away_ends_it(self):
