@@ -109,9 +109,15 @@ class Core {
     bool time = false;       // sorts by time: needs the order of time, unless the log is in it
     bool relevance = false;  // sorts by what decays: always needs the order of time
   };
+  // The rows that a query is ready for: words may be there of some behind them, and so of a part of
+  // a batch.
+  struct ReadyRows {
+    uint32_t end = 0;
+    uint64_t epoch = 0;  // index_epoch
+  };
   // Catches up, and extends the parts of the index that the query needs to all rows. Any thread,
-  // without the storage's lock.
-  Status prepare_query(const Needs& needs);
+  // without the storage's lock. ready: where to say which these are; may be null.
+  Status prepare_query(const Needs& needs, ReadyRows* ready = nullptr);
   // Makes facets available for the rows there are, without looking for new lines in the files: for
   // a caller that goes on with what a query found.
   Status prepare_facets();
@@ -347,6 +353,7 @@ class Core {
 
   // Index lock held:
   [[nodiscard]] uint64_t size_bytes_now() const;
+  [[nodiscard]] ReadyRows rows_present() const;
   [[nodiscard]] bool can_ask_facets() const;
   [[nodiscard]] bool needs_order(const Needs& needs) const;
   [[nodiscard]] bool has_needed(const Needs& needs, uint32_t row_count) const;

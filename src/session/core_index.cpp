@@ -247,16 +247,21 @@ bool Core::has_needed(const Needs& needs, uint32_t row_count) const {
          (!needs.words || (index.has_text() && index.text_row_count() >= row_count));
 }
 
-Status Core::prepare_query(const Needs& needs) {
+Core::ReadyRows Core::rows_present() const {
+  return {index_is_whole_ ? index.size() : UINT32_MAX, index_epoch};
+}
+
+Status Core::prepare_query(const Needs& needs, ReadyRows* ready) {
+  ReadyRows unused;
+  ReadyRows& rows = ready != nullptr ? *ready : unused;
   if (needs.words) word_debt_.note_asked();
   VARVE_TRY(follow());
   VARVE_TRY(open_rows());
-  uint32_t row_count = 0;
   bool is_ready = false;
   {
     const std::shared_lock lock(index_mutex);
-    row_count = index.size();
-    is_ready = has_needed(needs, row_count);
+    rows = rows_present();
+    is_ready = has_needed(needs, rows.end);
     if (is_ready && !index.facets().is_compression_due()) return {};
   }
   if (is_ready) {
@@ -267,12 +272,13 @@ Status Core::prepare_query(const Needs& needs) {
   for (int attempt = 0; attempt < kAttempts;) {
     {
       const std::shared_lock lock(index_mutex);
-      if (has_needed(needs, row_count)) return {};
+      if (rows.epoch == index_epoch && has_needed(needs, rows.end)) return {};
     }
     VARVE_TRY(follow());  // the index may have been rebuilt
     const std::unique_lock lock(index_mutex);
     VARVE_TRY(load_missing(needs.words ? Part::kWords : Part::kFacets));
-    row_count = std::min(row_count, index.size());
+    // Not those that others have added since: they might add for ever.
+    if (rows.epoch != index_epoch || rows.end > index.size()) rows = rows_present();
     extend_facets(needs_order(needs));
     if (!needs.words) continue;
     Status words = extend_words(kWordsBytes);

@@ -60,7 +60,7 @@ class SessionQuery {
         }
         VARVE_TRY_ASSIGN(similarities_, std::move(compared));
       }
-      VARVE_TRY(core_.prepare_query(needs_of(query_)));
+      VARVE_TRY(core_.prepare_query(needs_of(query_), &ready_));
       Status status = try_search(use);
       if (status.code() == Code::kCorruption && !core_.is_index_from_log()) {
         VARVE_TRY(core_.rebuild());  // a list of index.bin was damaged
@@ -124,11 +124,15 @@ class SessionQuery {
     input.weights = core_.settings.best;
     input.session_id = core_.id;
     input.seq_end_max = end_of(query::seq_end_key);
+    if (query_.has_text()) input.row_end_max = ready_.end;
     if (shared_ == nullptr) return input;
     // Until all sessions are counted, the session's own.
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
-    input.row_end_max = end_of(query::row_end_key);
+    const auto row_end_max = end_of(query::row_end_key);
+    if (row_end_max) {
+      input.row_end_max = std::min(*row_end_max, input.row_end_max.value_or(UINT64_MAX));
+    }
     if (query_.wants_ranks()) input.rank_keys = &shared_->rank_keys;
     return input;
   }
@@ -141,7 +145,7 @@ class SessionQuery {
 
   [[nodiscard]] bool is_ready() const {
     return core_.check_whole().ok() && core_.index.has_facets() &&
-           (!query_.has_text() || core_.index.has_text());
+           (!query_.has_text() || (core_.index.has_text() && core_.index_epoch == ready_.epoch));
   }
 
   Status try_search(const std::function<Status(query::Search&)>& use) {
@@ -229,6 +233,7 @@ class SessionQuery {
   bool uses_vectors_ = false;
   Vectors::Similarities similarities_;
   std::unique_ptr<text::Analyzer> analyzer_;  // when there is text
+  Core::ReadyRows ready_;
 };
 
 // Reads the entries of an answer, and explains how each was found.

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "failing_reader.h"
+#include "query/parse.h"
 #include "session/compaction.h"
 #include "session/core.h"
 #include "session/maintenance.h"
+#include "session/query.h"
 #include "session/writer.h"
 #include "session_disk.h"
 #include "watched_storage.h"
@@ -122,6 +124,29 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
     const uint32_t count = core_->index.size();
     EXPECT_TRUE(count == 4 || count == 6) << count;
     EXPECT_EQ(core_->read_entry("f").ok(), came_to_it);
+    return came_to_it;
+  });
+}
+
+// Words are indexed in steps of a mebibyte, of which the first ends within the batch.
+TEST_F(BesideWriters, OfABatchNobodySeesAPartByWords) {
+  const auto query = query::parse_query(R"({"text":"tea"})", query::Scope::kCount);
+  ASSERT_TRUE(query.ok());
+  at_each_look([&](int look) {
+    EXPECT_TRUE(other_->add(entry_text("d", "tea " + std::string(900'000, 'x'))).ok());
+    EXPECT_TRUE(core_->load().ok());
+    const std::string content = "tea " + std::string(100'000, 'x');
+    const auto add_large_batch = [&](log::Tail*) {
+      EXPECT_TRUE(
+          other_->add_batch("[" + entry_text("e", content) + "," + entry_text("f", content) + "]")
+              .ok());
+    };
+    uint64_t count = 0;
+    const bool came_to_it = was_behind_look(look, add_large_batch, [&] {
+      const auto counted = count_matches(*core_, *query);
+      if (counted.ok()) count = *counted;
+    });
+    EXPECT_TRUE(count == 4 || count == 6) << count;
     return came_to_it;
   });
 }
