@@ -105,7 +105,7 @@ def build(varve, sessions, question, options):
 
 
 def ask(varve, store, sessions, question, options):
-    query = {"text": question["query"], "sort_by": options.sort_by, "limit": options.limit}
+    query = {"question": question["query"], "sort_by": options.sort_by, "limit": options.limit}
     if "query_time" in question:
         query["now"] = question["query_time"]
     if options.merge:

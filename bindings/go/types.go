@@ -35,7 +35,8 @@ func Importance(value float64) *float64 { return &value }
 // Query says what to find. Everything is optional, and all of it combines by AND; docs/query.md is
 // the whole language. A list that is nil is no condition; the library is told of one that is empty.
 type Query struct {
-	Text          string         `json:"text,omitempty"`
+	Text          string         `json:"text,omitempty"`     // words, "phrases", +must, -not, wildcards
+	Question      string         `json:"question,omitempty"` // as a person asks: words and "phrases"
 	Types         []string       `json:"types,omitzero"`
 	Tags          TagCondition   `json:"tags,omitzero"`
 	Time          TimeCondition  `json:"time,omitzero"`

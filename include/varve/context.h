@@ -18,7 +18,7 @@
  *    "keep_together": true, "pinned": ["mem_abc123xyz"], "exclude_ids": [],
  *    "format": "markdown", "now": RFC3339}
  *
- * question        searched for like a query's text; without `retrieve` the newest entries, too
+ * question        searched for like a query's question; without `retrieve` the newest entries, too
  * retrieve        the union of these retrievals is considered, each entry once
  * rank            the weight of each measure, from 0 to 1e6: time, importance as given, match of
  *                 the words; without rank the match, or the time where nothing is matched

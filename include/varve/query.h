@@ -18,6 +18,8 @@
  *    "explain": false}
  *
  * text            words (ranked; any may match), "phrases", +must, -not, wildcards * and ?
+ * question        instead of text, what a person asks: words and "phrases"; in "what does
+ *                 docker run -p do?" the signs say nothing
  * vector          an embedding of the question: finds entries that have a vector
  *                 (varve_session_put_vector), by cosine; with text both orders are merged by
  *                 reciprocal rank fusion, where the vector counts for vector_weight (0.5) of 1
@@ -27,8 +29,8 @@
  *                 most 64) steps
  * relation        only along relations of this name; "references" is the plain member
  * content         scalar members of content that must be equal
- * sort_by         best | relevance | match | time | importance; "best" when there is text or a
- *                 vector, else "relevance". Ties by time, then by position in the log
+ * sort_by         best | relevance | match | time | importance; "best" when there is text, a
+ *                 question or a vector, else "relevance". Ties by time, then by position in the log
  * limit           100 by default; 0 gives none
  * after           the "next" of the previous page
  * now             the moment that ages are counted to; by default the store's clock. What has

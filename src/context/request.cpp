@@ -183,7 +183,7 @@ class RequestParser {
 
   Status add_question(bool is_default) {
     if (question_.empty()) return {};
-    std::string text = "{\"text\":";
+    std::string text = "{\"question\":";
     json::append_string(question_, text);
     text += ",\"limit\":" + std::to_string(candidate_count(kShortEntryTokens)) + "}";
     auto parsed = query::parse_query(text, query::Scope::kSession);

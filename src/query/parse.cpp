@@ -23,8 +23,8 @@ namespace {
 
 constexpr size_t kTextBytesMax = 64 << 10;
 
-constexpr std::array<std::string_view, 8> kConditions = {
-    "text", "types", "tags", "time", "references", "ids", "trace_id", "content"};
+constexpr std::array<std::string_view, 9> kConditions = {
+    "text", "question", "types", "tags", "time", "references", "ids", "trace_id", "content"};
 constexpr std::array<std::string_view, 2> kConditionsOfTags = {"include", "exclude"};
 constexpr std::array<std::string_view, 3> kConditionsOfSessions = {"user_id", "agent_id",
                                                                    "session_ids"};
@@ -130,9 +130,24 @@ class QueryParser {
   }
 
   void read_text(json::ObjectReader& reader) {
+    std::string question;
     reader.read_string("text", &query_.text);
-    if (query_.text.size() <= kTextBytesMax) return;
-    if (const auto value = reader.read_any("text")) {
+    reader.read_string("question", &question);
+    refuse_long(reader, "text", query_.text);
+    refuse_long(reader, "question", question);
+    if (question.empty()) return;
+    if (!query_.text.empty()) {
+      return reader.fail(*reader.read_any("question"),
+                         "cannot stand beside 'text': give one of them");
+    }
+    query_.text = std::move(question);
+    query_.is_question = true;
+  }
+
+  static void refuse_long(json::ObjectReader& reader, std::string_view name,
+                          const std::string& text) {
+    if (text.size() <= kTextBytesMax) return;
+    if (const auto value = reader.read_any(name)) {
       reader.fail(*value, "may have up to 65536 bytes");
     }
   }

@@ -43,6 +43,7 @@ struct Cursor {
 
 struct Query {
   std::string text;
+  bool is_question = false;    // the text: its signs and wildcards mean nothing
   std::vector<float> vector;   // empty: none
   double vector_weight = 0.5;  // beside words: 0 words alone, 1 the vector alone
   std::vector<std::string> types;

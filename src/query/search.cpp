@@ -153,7 +153,9 @@ void Search::Parts::apply_text() {
 Status Search::Parts::prepare() {
   require_conditions(input, &filter);
   if (!query.has_text()) return {};
-  VARVE_TRY_ASSIGN(text, plan_text(query.text, index, *input.analyzer, row_end, input.statistics));
+  auto clauses = query.is_question ? parse_question(query.text) : parse_text(query.text);
+  VARVE_TRY_ASSIGN(
+      text, plan_text(std::move(clauses), index, *input.analyzer, row_end, input.statistics));
   apply_text();
   return {};
 }

@@ -74,8 +74,7 @@ class TextPlanner {
         shared_(shared),
         lookup_(index, analyzer, &plan_.own_lists) {}
 
-  Result<TextPlan> plan(std::string_view text) {
-    auto clauses = parse_text(text);
+  Result<TextPlan> plan(std::vector<TextClause> clauses) {
     drop_repeated(&clauses);
     for (const TextClause& clause : clauses) {
       if (clause.sign != Sign::kNot) plan_.question.append(clause.text).append(1, ' ');
@@ -459,10 +458,10 @@ void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
   terms.push_back({std::move(text), list_of_rows(rows, index, &own_lists), false});
 }
 
-Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
+Result<TextPlan> plan_text(std::vector<TextClause> clauses, const index::Index& index,
                            text::Analyzer& analyzer, uint32_t row_end,
                            const TextStatistics* shared) {
-  return TextPlanner(index, analyzer, row_end, shared).plan(text);
+  return TextPlanner(index, analyzer, row_end, shared).plan(std::move(clauses));
 }
 
 }  // namespace varve::query

@@ -15,6 +15,7 @@
 #include "index/index.h"
 #include "query/statistics.h"
 #include "query/text_check.h"
+#include "query/text_syntax.h"
 #include "text/analyzer.h"
 
 namespace varve::query {
@@ -50,7 +51,7 @@ struct TextPlan {
 // Borrows the index. Whether a name is there, or its parts are asked for instead, is told by the
 // first `row_end` rows, and by what several sessions hold together, so that all pages and sessions
 // ask for the same. errors: kInvalidArgument for a wildcard that matches too many words.
-Result<TextPlan> plan_text(std::string_view text, const index::Index& index,
+Result<TextPlan> plan_text(std::vector<TextClause> clauses, const index::Index& index,
                            text::Analyzer& analyzer, uint32_t row_end = UINT32_MAX,
                            const TextStatistics* shared = nullptr);
 

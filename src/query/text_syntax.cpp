@@ -118,7 +118,9 @@ std::optional<Gap> find_gap(std::string_view token) {
 
 class TextParser {
  public:
-  explicit TextParser(std::string_view text) : text_(text) {}
+  enum class Syntax { kSigns, kPlain };
+
+  TextParser(std::string_view text, Syntax syntax) : text_(text), syntax_(syntax) {}
 
   std::vector<TextClause> parse() {
     while (at_ < text_.size()) {
@@ -146,12 +148,14 @@ class TextParser {
   void read_signed_or_plain() {
     const char first = text_[at_];
     const bool is_sign = first == '+' || first == '-';
-    const Sign sign = first == '+' ? Sign::kMust : Sign::kNot;
+    const bool says_nothing = syntax_ == Syntax::kPlain;
+    const Sign sign = says_nothing ? Sign::kRanked : first == '+' ? Sign::kMust : Sign::kNot;
     const size_t begin = at_;
     const size_t behind_sign = behind_ignored(text_, begin + 1);
     if (is_sign && read_phrase(behind_sign, sign)) return;
     at_ = end_of_token(begin);
     const std::string_view token = text_.substr(begin, at_ - begin);
+    if (says_nothing) return add_words(token, Sign::kRanked);
     const std::string_view rest = text_.substr(behind_sign, at_ - behind_sign);
     // Two signs, as in --no-*, are those of a program's option.
     const bool is_option = rest.starts_with('-') || rest.starts_with('+');
@@ -203,12 +207,19 @@ class TextParser {
   }
 
   std::string_view text_;
+  Syntax syntax_;
   size_t at_ = 0;
   std::vector<TextClause> clauses_;
 };
 
 }  // namespace
 
-std::vector<TextClause> parse_text(std::string_view text) { return TextParser(text).parse(); }
+std::vector<TextClause> parse_text(std::string_view text) {
+  return TextParser(text, TextParser::Syntax::kSigns).parse();
+}
+
+std::vector<TextClause> parse_question(std::string_view question) {
+  return TextParser(question, TextParser::Syntax::kPlain).parse();
+}
 
 }  // namespace varve::query

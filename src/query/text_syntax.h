@@ -1,4 +1,5 @@
-// The syntax of a query's `text`: words, "phrases", +must, -not, wildcards * and ?.
+// The syntax of a query's `text`: words, "phrases", +must, -not, wildcards * and ?; and of its
+// `question`, which has words and phrases only.
 //
 //   word         ranked: an entry needs one of the words
 //   "a phrase"   these words in this order. Alone it must be there; beside plain words, as in a
@@ -27,5 +28,8 @@ struct TextClause {
 
 // Neighbouring plain words are one clause, so that what connectors join stays together.
 [[nodiscard]] std::vector<TextClause> parse_text(std::string_view text);
+
+// What a person wrote, who knows of no signs: in "what does chmod +x do to *.sh?" they say nothing.
+[[nodiscard]] std::vector<TextClause> parse_question(std::string_view question);
 
 }  // namespace varve::query

@@ -168,7 +168,7 @@ class Found:
         for item in request.get("retrieve", []):
             self.retrieve(item)
         if "question" in request:
-            self.query({"text": request["question"]})
+            self.query({"question": request["question"]})
         if "retrieve" not in request:
             self.newest(len(entries))
         self.rank = dict(zip(self.source, self.ranks()))
@@ -184,7 +184,7 @@ class Found:
             self.add(entry.id, "recent")
 
     def query(self, query):
-        self.ranks_words = self.ranks_words or "text" in query
+        self.ranks_words = self.ranks_words or "text" in query or "question" in query
         for id_, match in self.ask({**query, "limit": query.get("limit", 100)}).items():
             self.add(id_, "recalled", match)
 

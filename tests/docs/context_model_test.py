@@ -18,6 +18,7 @@ CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 SEEDS = take_seeds(20)
 REQUESTS = 30
 WORDS = ["tea", "kettle", "Lund", "東京", "```", "====", "\n", "\u2028", "(é)", "😀", "12", "-", "#"]
+QUESTIONS = ["Where is tea?", "lund kettle 12", "東京", "lund -tea +12 k*?"]
 ROLES = ["user", "assistant", "system", "Bob"]
 IDS = [f"e{number}" for number in range(30)] + ["last", "nobody"]
 TYPES = ["tool_call", "tool_result", "message", "finding"]
@@ -87,7 +88,7 @@ class Maker(random.Random):
     def request(self):
         measures = ["temporal", "importance", "match"]
         return self.optional({
-            "question": (0.5, lambda: self.choice(["Where is tea?", "lund kettle 12", "東京"])),
+            "question": (0.5, lambda: self.choice(QUESTIONS)),
             "retrieve": (0.5, lambda: [self.retrieval() for _ in range(self.randint(0, 3))]),
             "rank": (0.4, lambda: [{name: self.choice([0, 0.3, 1, 7])} for name in
                                    self.sample(measures, self.randint(1, 3))]),
@@ -138,10 +139,11 @@ class Run:
         found = self.session.query({**query, "explain": True})["results"]
         keys = [each["explain"]["key"] for each in found]
         by_match = query.get("sort_by", "best") in ("best", "match")
+        has_words = "text" in query or "question" in query
         match = {}
         for result, key in zip(found, keys):
             share = key / keys[0] if by_match and keys[0] > 0 else result["match_quality"]
-            match[result["entry"]["id"]] = min(1, max(0, share)) if "text" in query else 0
+            match[result["entry"]["id"]] = min(1, max(0, share)) if has_words else 0
         return match
 
     def build(self, request):

@@ -79,7 +79,7 @@ class Maker(random.Random):
     def query(self):
         start, end = sorted([self.moment(), self.moment()])
         members = {
-            "text": (0.6, self.text),
+            self.choice(["text", "text", "question"]): (0.6, self.text),
             "types": (0.2, lambda: self.some(TYPES, 3)),
             "tags": (0.25, lambda: self.optional({
                 "include": (0.7, lambda: self.some(TAGS, 2)),

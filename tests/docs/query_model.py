@@ -58,10 +58,12 @@ class Entry:
 
 
 class Text:
-    """A query's text: units by their sign, each a phrase, a wildcard or a word."""
+    """A query's text: units by their sign, each a phrase, a wildcard or a word. A question has no
+    signs and no wildcards."""
 
-    def __init__(self, text):
+    def __init__(self, text, question):
         self.plain, self.must, self.excluded, self.asked = [], [], [], []
+        text = text or self.without_signs(question)
         for sign, quoted, bare in re.findall(r'(?:(?<=\s)|^)([+-]?)(?:"([^"]*)"|(\S+))', text):
             kind = "phrase" if quoted else "wildcard" if re.search(r"\*|\?\w", bare) else "word"
             unit = (kind, quoted or bare.rstrip("?"))
@@ -71,6 +73,11 @@ class Text:
         if all(kind == "phrase" for kind, _ in self.plain):
             self.must, self.plain = self.must + self.plain, []
         self.ranks = bool(self.plain or self.must)
+
+    @staticmethod
+    def without_signs(question):
+        return " ".join(re.sub(r"[*?]", " ", each).lstrip("+-") for each in
+                        re.findall(r'"[^"]*"|[^\s"]+', question))
 
     def terms(self, known):
         """Words and compounds; stop words only where there is nothing else. Parts of a plain word
@@ -113,7 +120,7 @@ class Found:
         over_ms = max(self.now_ms, clock_ms)
         self.live = [[each for each in log if not each.is_deleted and each.expires_ms > over_ms]
                      for log in logs]
-        self.text = Text(query.get("text", ""))
+        self.text = Text(query.get("text", ""), query.get("question", ""))
         self.vector = array.array("f", query.get("vector", []))
         entries = [entry for live in self.live for entry in self.matching(live)]
         self.weigh(entries)

@@ -42,7 +42,7 @@ class Pages:
         self.rows = [entry for entry, *_ in self.found.rows]
         self.asked = asked(sessions, query, clock_ms)
         self.at, self.is_exact, self.were_put = 0, True, False
-        text = Text(query.get("text", ""))
+        text = Text(query.get("text", ""), query.get("question", ""))
         has_phrase = bool(text.plain) and any(kind == "phrase" for kind, _ in text.plain)
         self.has_words, self.has_vector = bool(self.found.weights), bool(query.get("vector"))
         self.is_best = self.has_words and query["sort_by"] == "best"

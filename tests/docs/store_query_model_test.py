@@ -290,7 +290,7 @@ def ids_of(result):
 
 def is_by_tag(query):
     """Then tags decide which sessions are opened."""
-    ranks = query.get("text") or query.get("vector")
+    ranks = query.get("text") or query.get("question") or query.get("vector")
     return bool(not ranks and query.get("tags", {}).get("include"))
 
 

@@ -297,6 +297,7 @@ class Run:
             query.pop("vector_weight", None)
         if "vector" in query and self.make.random() < 0.4:
             query.pop("text", None)
+            query.pop("question", None)
         if "now_ms" in query:
             query["now_ms"] += self.now_ms - CLOCK_MS
         return query

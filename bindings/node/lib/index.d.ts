@@ -55,6 +55,8 @@ export interface Entry {
 /** Which entries; include/varve/query.h and docs/query.md tell what each member means. */
 export interface Conditions {
   text?: string;
+  /** Instead of `text`, as a person asks: words and "phrases"; signs and wildcards say nothing. */
+  question?: string;
   /** An embedding of the question, for entries that were given theirs by `putVector`. */
   vector?: readonly number[] | Float32Array | Float64Array;
   /** What the vector counts beside the text, 0 to 1. */

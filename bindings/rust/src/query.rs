@@ -21,6 +21,9 @@ pub struct Query {
     /// Words (ranked, any may match), `"phrases"`, `+must`, `-not`, wildcards `*` and `?`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Instead of `text`, as a person asks: words and `"phrases"`; signs and wildcards say nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// An embedding of the question, for entries that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<Vec<f32>>,
@@ -171,6 +174,11 @@ impl Query {
     /// What these words find.
     pub fn text(text: impl Into<String>) -> Self {
         Query { text: Some(text.into()), ..Query::default() }
+    }
+
+    /// What answers this question, as a person wrote it: its signs and wildcards say nothing.
+    pub fn question(question: impl Into<String>) -> Self {
+        Query { question: Some(question.into()), ..Query::default() }
     }
 
     /// Entries whose vectors are near to this one.

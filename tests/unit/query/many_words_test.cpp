@@ -24,7 +24,7 @@ class ManyWords : public ::testing::Test {
     return text + last;
   }
   Result<TextPlan> plan(const std::string& text) {
-    return plan_text(text, log_.index(), log_.analyzer());
+    return plan_text(parse_text(text), log_.index(), log_.analyzer());
   }
   QueryLog log_;
 };

@@ -144,6 +144,24 @@ TEST(ParseQuery, EveryMemberIsRead) {
   EXPECT_TRUE(query.explain);
 }
 
+TEST(ParseQuery, AQuestionIsATextWithoutSigns) {
+  const Query question = parsed(R"({"question":"why -p?","text":""})");
+  EXPECT_EQ(question.text, "why -p?");
+  EXPECT_TRUE(question.is_question);
+  EXPECT_EQ(question.sort_by, SortBy::kBest);
+  const Query text = parsed(R"({"text":"why -p?","question":""})");
+  EXPECT_FALSE(text.is_question);
+  EXPECT_NE(text.hash, question.hash) << "a cursor of one is none of the other";
+}
+
+TEST(ParseQuery, AQuestionBesideATextIsRefused) {
+  const auto refused = parse_query(R"({"text":"a","question":"b"})", Scope::kSession);
+  ASSERT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("'question': cannot stand beside 'text'"),
+            std::string::npos)
+      << refused.status().message();
+}
+
 TEST(ParseQuery, SessionsAreChosenOnlyAcrossSessions) {
   const Query query =
       parsed(R"({"user_id":"u","agent_id":"a","session_ids":["s1","s2"]})", Scope::kStore);

@@ -104,7 +104,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 TextPlan plan_of(ZipfLog& log, const std::vector<std::string>& words) {
-  auto plan = plan_text(joined(words), log.index(), log.log().analyzer());
+  auto plan = plan_text(parse_text(joined(words)), log.index(), log.log().analyzer());
   EXPECT_TRUE(plan.ok());
   return *std::move(plan);
 }
@@ -272,7 +272,7 @@ TEST_P(RankerWay, IsTheOneThatCostsLeast) {
     if (i % 300 == 7) words += " rare rare";
     log.add(R"({"type":"note","content":")" + words + R"("})");
   }
-  const auto plan = plan_text(GetParam().words, log.index(), log.analyzer());
+  const auto plan = plan_text(parse_text(GetParam().words), log.index(), log.analyzer());
   ASSERT_TRUE(plan.ok());
   Ranker ranker(log.index(), *plan, log.index().size());
   RowFilter filter(log.index(), log.index().size(), kNowMs);
@@ -301,7 +301,7 @@ TEST(Ranker, ARowAloneInItsWindowTakesNoOtherWithIt) {
     log.add(rows.contains(row) ? R"({"type":"note","content":"rare"})"
                                : R"({"type":"note","content":"x"})");
   }
-  const auto plan = plan_text("rare", log.index(), log.analyzer());
+  const auto plan = plan_text(parse_text("rare"), log.index(), log.analyzer());
   ASSERT_TRUE(plan.ok());
   Ranker ranker(log.index(), *plan, log.index().size());
   RowFilter filter(log.index(), log.index().size(), kNowMs);
@@ -370,7 +370,7 @@ TEST(Ranker, VisitsRowsWithoutAnyOfVeryManyWords) {
   for (const std::string& text : {std::string("-"), words, std::string("-"), std::string("-")}) {
     log.add(R"({"type":"note","content":")" + text + R"("})");
   }
-  auto plan = plan_text(words, log.index(), log.analyzer());
+  auto plan = plan_text(parse_text(words), log.index(), log.analyzer());
   ASSERT_TRUE(plan.ok());
   plan->needs_term = false;
   Ranker ranker(log.index(), *plan, log.index().size());
@@ -421,7 +421,7 @@ TEST(Ranker, APartCountsHalfAsAWordOfAllThatHaveItAsEither) {
   const auto idf_of_part = [](const std::vector<std::string>& texts) {
     QueryLog log;
     for (const auto& text : texts) log.add(R"({"type":"note","content":")" + text + R"("})");
-    const auto plan = plan_text("user", log.index(), log.analyzer());
+    const auto plan = plan_text(parse_text("user"), log.index(), log.analyzer());
     EXPECT_TRUE(plan.ok());
     for (const auto& term : Ranker(log.index(), *plan, log.index().size()).figures()) {
       if (term.term->is_part) return term.idf;
@@ -440,7 +440,7 @@ TEST(Ranker, ExplainsWhatEachWordGave) {
   QueryLog log(plain_words());
   log.add(R"({"type":"finding","content":"tea tea milk"})");
   log.add(R"({"type":"finding","content":"milk"})");
-  auto plan = plan_text("tea milk sugar", log.index(), log.analyzer());
+  auto plan = plan_text(parse_text("tea milk sugar"), log.index(), log.analyzer());
   ASSERT_TRUE(plan.ok());
   Ranker ranker(log.index(), *plan, 2);
   ASSERT_EQ(ranker.figures().size(), 2u) << "nobody has sugar";

@@ -160,7 +160,7 @@ TEST_F(Unspaced, ACharacterOfVeryManyWordsIsFoundAndNotRefused) {
 
 TEST_F(Unspaced, StarsAroundARunSayNothing) {
   for (const std::string text : {"東京", "*東京", "東京*", "**東京**"}) {
-    const auto plan = plan_text(text, log_.index(), log_.analyzer());
+    const auto plan = plan_text(parse_text(text), log_.index(), log_.analyzer());
     ASSERT_TRUE(plan.ok());
     ASSERT_EQ(plan->terms.size(), 1u) << text;
     EXPECT_EQ(plan->terms[0].text, "東京") << text;
@@ -199,7 +199,7 @@ TEST_F(Unspaced, AQuestionMarkIsOneCharacterOfTheText) {
 
 std::vector<std::string> terms_of(QueryLog& log, std::string_view text) {
   std::vector<std::string> terms;
-  const auto plan = plan_text(text, log.index(), log.analyzer());
+  const auto plan = plan_text(parse_text(text), log.index(), log.analyzer());
   EXPECT_TRUE(plan.ok());
   for (const auto& term : plan->terms) terms.push_back(term.text);
   return terms;
@@ -218,7 +218,7 @@ TEST(TextPlan, ATailOfAPhraseRanksAsWhatItBelongsTo) {
 TEST(TextPlan, APhraseIsNotTakenForAPart) {
   QueryLog log(plain_words());
   log.add(R"({"type":"note","content":"openBox"})");
-  auto plan = plan_text("box", log.index(), log.analyzer());
+  auto plan = plan_text(parse_text("box"), log.index(), log.analyzer());
   ASSERT_TRUE(plan.ok());
   ASSERT_EQ(plan->terms.size(), 1u);
   EXPECT_EQ(plan->terms[0].text, "~box");

@@ -9,9 +9,9 @@ namespace varve::query {
 namespace {
 
 // One clause as "sign kind(text)": w words, p phrase, x wildcard.
-std::string told(std::string_view text) {
+std::string told(const std::vector<TextClause>& clauses) {
   std::string all;
-  for (const TextClause& clause : parse_text(text)) {
+  for (const TextClause& clause : clauses) {
     if (!all.empty()) all.push_back(' ');
     if (clause.sign != TextClause::Sign::kRanked) {
       all.push_back(clause.sign == TextClause::Sign::kMust ? '+' : '-');
@@ -31,7 +31,7 @@ struct SyntaxCase {
 
 class TextSyntax : public ::testing::TestWithParam<SyntaxCase> {};
 
-TEST_P(TextSyntax, IsRead) { EXPECT_EQ(told(GetParam().text), GetParam().clauses); }
+TEST_P(TextSyntax, IsRead) { EXPECT_EQ(told(parse_text(GetParam().text)), GetParam().clauses); }
 
 INSTANTIATE_TEST_SUITE_P(
     Words, TextSyntax,
@@ -144,6 +144,22 @@ INSTANTIATE_TEST_SUITE_P(WildcardsThatArePlainWords, TextSyntax,
                                            SyntaxCase{"-*", "w(-*)"}, SyntaxCase{"+?,a", "w(+?,a)"},
                                            SyntaxCase{"- *,a", "w(- *,a)"}));
 
+class QuestionSyntax : public ::testing::TestWithParam<SyntaxCase> {};
+
+TEST_P(QuestionSyntax, HasNoSignsAndNoWildcards) {
+  EXPECT_EQ(told(parse_question(GetParam().text)), GetParam().clauses);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Questions, QuestionSyntax,
+    ::testing::Values(SyntaxCase{"", ""}, SyntaxCase{"Who is  it?", "w(Who is it?)"},
+                      SyntaxCase{"docker run -p 80", "w(docker run -p 80)"},
+                      SyntaxCase{"chmod +x *.sh", "w(chmod +x *.sh)"},
+                      SyntaxCase{"std::vec* wh?t", "w(std::vec* wh?t)"},
+                      SyntaxCase{R"(who said "-black te*" then)",
+                                 "w(who said) p(-black te*) w(then)"},
+                      SyntaxCase{R"(-"black tea" +"oil)", R"(p(black tea) w(+"oil))"}));
+
 // A stack frame for each, or a look at the rest for each, would not end well.
 TEST(TextSyntaxGaps, OfAnyNumberAreReadInOnePass) {
   constexpr size_t kGapCount = 1'000'000;
@@ -154,7 +170,7 @@ TEST(TextSyntaxGaps, OfAnyNumberAreReadInOnePass) {
   EXPECT_EQ(ranked[0].text.size(), 2 * kGapCount - 1) << "a a a ...";
   EXPECT_EQ(ranked[1].text, "x*");
   EXPECT_EQ(parse_text("+" + text + "x*").size(), kGapCount + 1);
-  EXPECT_EQ(told("-std::vec*"), "-w(std::vec*)");
+  EXPECT_EQ(told(parse_text("-std::vec*")), "-w(std::vec*)");
 }
 
 TEST(TextSyntaxAnyBytes, AreReadWithoutHarmAndLoseNoWord) {

@@ -63,6 +63,7 @@ class Query(TypedDict, total=False):
     """What to find; all members combine by AND."""
 
     text: str
+    question: str
     types: List[str]
     tags: TagQuery
     time: TimeQuery
