@@ -10,7 +10,7 @@ if (await session.count() === 0) {  // the first run
   await session.add({ type: 'finding', content: 'The kettle needs three minutes' });
 }
 
-for await (const { entry } of session.results({ text: 'What does Ann drink?' })) {
+for await (const { entry } of session.results({ question: 'What does Ann drink?' })) {
   console.log(entry.content);
 }
 const people = await session.count({ tags: { include: ['people'] } });

@@ -11,7 +11,7 @@ with varve.Store(directory) as store, store.session("kitchen", user_id="ann") as
                      "tags": ["drinks", "people.ann"], "importance": 0.9})
         session.add({"type": "finding", "content": "The kettle needs three minutes"})
 
-    for result in session.find(text="What does Ann drink?"):
+    for result in session.find(question="What does Ann drink?"):
         print(result["entry"]["content"])
     print(session.count(), "entries,", session.count(tags={"include": ["people"]}),
           "of them about people")

@@ -15,7 +15,7 @@ fn main() -> varve::Result<()> {
         session.add(Entry::new("finding", "The kettle needs three minutes"))?;
     }
 
-    for hit in session.find(Query::text("What does Ann drink?")) {
+    for hit in session.find(Query::question("What does Ann drink?")) {
         println!("{}", hit?.entry.content);
     }
     let people = session.count(Query::all().tag("people"))?;

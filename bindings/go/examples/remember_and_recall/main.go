@@ -47,7 +47,7 @@ func run(directory string) error {
 		}
 	}
 
-	for result, err := range session.Find(varve.Query{Text: "what does she drink? tea?", Limit: 1}) {
+	for result, err := range session.Find(varve.Query{Question: "what does she drink? tea?", Limit: 1}) {
 		if err != nil {
 			return err
 		}

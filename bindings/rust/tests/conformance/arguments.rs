@@ -27,7 +27,7 @@ pub enum Given {
     Absent,
     Entry(Entry),
     Entries(Vec<Entry>),
-    Query(Query),
+    Query(Box<Query>),
     Options(SessionOptions),
     Request(ContextRequest),
     Value(Value),
@@ -128,7 +128,7 @@ fn typed(name: &str, value: &Value) -> Option<Given> {
     match name {
         "entry_json" => same(value).map(Given::Entry),
         "entries" => same(value).map(Given::Entries),
-        "query_json" => same(value).map(Given::Query),
+        "query_json" => same(value).map(|query| Given::Query(Box::new(query))),
         "request_json" => same(value).map(Given::Request),
         "options_json" => same(value).map(Given::Options),
         _ => None,
