@@ -31,7 +31,7 @@ bool has_nothing_else(const Query& any) {
          any.content_keys.empty() && any.trace_id.empty() && any.relation.empty() &&
          any.user_id.empty() && any.agent_id.empty() && any.session_ids.empty() &&
          any.importance_min == 0 && any.relevance_min == 0 && any.depth_max == 1 && !any.after &&
-         !any.explain;
+         !any.explain && !any.is_question;
 }
 
 }  // namespace
