@@ -25,4 +25,11 @@ struct Coverage {
   uint64_t missing_count = 0;  // sequence numbers that should have been there
 };
 
+// A line of deletions, by which what is known of them is found again. Not in index.bin.
+struct TombstoneMark {
+  uint64_t offset = 0;
+  uint64_t length = 0;  // [bytes] without the line end; 0: there is none
+  uint64_t hash = 0;
+};
+
 }  // namespace varve::index

@@ -161,6 +161,7 @@ Index Index::renumbered(const Renumbering& rows) const {
     index.put_tombstone_into_table(number);
   }
   index.coverage.tombstones_bytes = coverage.tombstones_bytes;
+  index.last_tombstone = last_tombstone;
   if (text_ != nullptr) {
     index.text_ = std::make_unique<TextIndex>(text_->renumbered(rows, text_settings_));
   }

@@ -197,6 +197,7 @@ class Index {
   [[nodiscard]] uint32_t stretch(uint32_t row) const { return stretches_[row]; }
 
   Coverage coverage;
+  TombstoneMark last_tombstone;  // of those covered
 
  private:
   friend std::string encode_snapshot(const Index& index);

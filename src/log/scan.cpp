@@ -267,7 +267,7 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
   for (;;) {
     VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
     if (!more) break;
-    (void)suspects.saw(line);
+    const uint64_t hash = suspects.saw(line);
     Status read;
     if (line.terminated && !line.oversized) {
       if (is_blank(line)) {
@@ -277,7 +277,7 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
       read = entry::read_tombstone(line.bytes, scratch, &tombstone);
       if (read.ok()) {
         suspects.commit_to(line.offset + line.length);
-        VARVE_TRY(visit({line.offset, line.bytes.size(), &tombstone}));
+        VARVE_TRY(visit({line.offset, line.bytes.size(), hash, &tombstone}));
         continue;
       }
     }

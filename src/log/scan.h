@@ -49,6 +49,7 @@ struct ScannedEntry {
 struct ScannedTombstone {
   uint64_t offset = 0;
   uint64_t length = 0;  // [bytes], without '\n'
+  uint64_t hash = 0;    // hash64() of the line, without '\n'
   const entry::Tombstone* tombstone = nullptr;
 };
 

@@ -202,6 +202,21 @@ Status Core::meet_replaced_log(log::Tail* tail) {
   return {};
 }
 
+// Another process may have cut off what is known: as torn, or because the disk did not take all of
+// what was looked at meanwhile. What was added since may be longer or, behind a torn tail, as long.
+Result<bool> Core::has_known_part(const log::Tail& tail) {
+  const index::Coverage& known = index.coverage;
+  const bool is_doubted = !view.torn_entries.empty() || tail.entries_bytes > known.entries_bytes;
+  if (known.last_line_length > 0 && is_doubted) {
+    VARVE_TRY_ASSIGN(const bool is_there, has_covered_part(known, tail.generation));
+    if (!is_there) return false;
+  }
+  const bool are_doubted =
+      !view.torn_tombstones.empty() || tail.tombstones_bytes > known.tombstones_bytes;
+  if (known.tombstones_bytes == 0 || !are_doubted) return true;
+  return has_covered_tombstones(tail.generation);
+}
+
 Status Core::read_changes_once(log::Tail tail) {
   if (tail.generation != view.tail.generation) VARVE_TRY(meet_replaced_log(&tail));
   if (!index_is_whole_ || tail.generation != view.tail.generation ||
@@ -209,19 +224,8 @@ Status Core::read_changes_once(log::Tail tail) {
       tail.tombstones_bytes < index.coverage.tombstones_bytes) {
     forget_index();
   }
-  const index::Coverage& coverage = index.coverage;
-  if (coverage.last_line_length > 0 && tail.entries_bytes > coverage.entries_bytes) {
-    // Another process may have cut off as torn what index.bin knows, and added more than that
-    // since.
-    VARVE_TRY_ASSIGN(const bool is_there, has_covered_part(coverage, tail.generation));
-    if (!is_there) forget_index();
-  }
-  if (coverage.tombstones_bytes > 0 && tail.tombstones_bytes > coverage.tombstones_bytes) {
-    // Somebody may have put something longer in place of what is known.
-    VARVE_TRY_ASSIGN(const bool is_line_end, ends_a_line(log::Stream::kTombstones, tail.generation,
-                                                         coverage.tombstones_bytes));
-    if (!is_line_end) forget_index();
-  }
+  VARVE_TRY_ASSIGN(const bool is_there, has_known_part(tail));
+  if (!is_there) forget_index();
   if (tail.entries_bytes != index.coverage.entries_bytes) {
     // New rows go behind those of index.bin.
     index_is_whole_ = false;  // an allocation may fail while they are opened
@@ -268,12 +272,14 @@ Result<Core::Reading> Core::read_log_into(index::Index* into, const log::Tail& t
 
 Result<log::ScanReport> Core::read_tombstones_into(index::Index* into, const log::Tail& tail) {
   uint64_t& covered = into->coverage.tombstones_bytes;
-  VARVE_TRY_ASSIGN(log::ScanReport report,
-                   log::scan_tombstones(*storage, tail.generation, covered, tail.tombstones_bytes,
-                                        [&](const log::ScannedTombstone& line) {
-                                          into->add_tombstone(line.tombstone->id);
-                                          return Status();
-                                        }));
+  VARVE_TRY_ASSIGN(
+      log::ScanReport report,
+      log::scan_tombstones(*storage, tail.generation, covered, tail.tombstones_bytes,
+                           [&](const log::ScannedTombstone& line) {
+                             into->add_tombstone(line.tombstone->id);
+                             into->last_tombstone = {line.offset, line.length, line.hash};
+                             return Status();
+                           }));
   covered = report.committed_end;
   return report;
 }
@@ -464,7 +470,11 @@ void Core::apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
 }
 
 void Core::apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
-                            uint64_t end_bytes) noexcept {
+                            std::string_view lines) noexcept {
+  const uint64_t end_bytes = start_bytes + lines.size();
+  lines.remove_suffix(1);
+  const size_t last_at = lines.rfind('\n') + 1;  // behind npos: 0
+  const std::string_view last = lines.substr(last_at);
   const std::unique_lock lock(index_mutex);
   if (index.coverage.tombstones_bytes != start_bytes || !index_is_whole_) return;
   index_is_whole_ = false;
@@ -474,6 +484,7 @@ void Core::apply_tombstones(uint64_t start_bytes, const std::vector<std::string_
     return;
   }
   index.coverage.tombstones_bytes = end_bytes;
+  index.last_tombstone = {start_bytes + last_at, last.size(), hash64(last)};
   if (view.tail.tombstones_bytes == start_bytes) view.tail.tombstones_bytes = end_bytes;
   index_is_whole_ = true;
 }

@@ -176,8 +176,9 @@ class Core {
   };
   void apply_entries(uint64_t start_bytes, const std::vector<NewRow>& rows,
                      uint64_t end_bytes) noexcept;
+  // `lines`: of these ids, which are at least one.
   void apply_tombstones(uint64_t start_bytes, const std::vector<std::string_view>& ids,
-                        uint64_t end_bytes) noexcept;
+                        std::string_view lines) noexcept;
 
   // The highest seq that is in the log or ever was durable, so that a loss shows: the next entry
   // gets the one above it. Index lock held.
@@ -328,6 +329,9 @@ class Core {
   Status load_snapshot();
   Result<index::Index> open_snapshot_of_log();
   Result<bool> has_covered_part(const index::Coverage& coverage, uint64_t generation);
+  Result<bool> has_covered_tombstones(uint64_t generation);
+  // Whether what the index has of a log that now ends at `tail` is still there.
+  Result<bool> has_known_part(const log::Tail& tail);
   // Whether the byte before `end` is a line end.
   Result<bool> ends_a_line(log::Stream stream, uint64_t generation, uint64_t end);
   Status catch_up_to(const log::Tail& tail);

@@ -45,6 +45,17 @@ Result<bool> Core::has_covered_part(const index::Coverage& coverage, uint64_t ge
   return is_line_end && hash64(line) == coverage.last_line_hash;
 }
 
+// Likewise. Deletions often have lines of the same length, which end where others did.
+Result<bool> Core::has_covered_tombstones(uint64_t generation) {
+  const index::TombstoneMark& last = index.last_tombstone;
+  std::string line(last.length, '\0');
+  VARVE_TRY_ASSIGN(const size_t got,
+                   storage->read(log::Stream::kTombstones, generation, last.offset, line));
+  const bool is_same = last.length == 0 || (got == line.size() && hash64(line) == last.hash);
+  if (!is_same) return false;
+  return ends_a_line(log::Stream::kTombstones, generation, index.coverage.tombstones_bytes);
+}
+
 Result<bool> Core::ends_a_line(log::Stream stream, uint64_t generation, uint64_t end) {
   char last = '\0';  // stays so when there is no such byte
   VARVE_TRY(storage->read(stream, generation, end - 1, std::span<char>(&last, 1)));

@@ -553,7 +553,7 @@ Status Writer::delete_group(Group& group) {
   }
   if (ids.empty()) return {};
   const bool durable = core_.is_durable();
-  Once apply([&] { core_.apply_tombstones(start_bytes, ids, start_bytes + text.size()); });
+  Once apply([&] { core_.apply_tombstones(start_bytes, ids, text); });
   VARVE_TRY(core_.storage->append(log::Stream::kTombstones, start_bytes, text, durable, 0,
                                   std::ref(apply)));
   apply();

@@ -2,8 +2,11 @@
 // batches that it is in the middle of, entries and deletions that are there already.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "session/compaction.h"
 #include "session_disk.h"
@@ -96,6 +99,65 @@ TEST_F(CatchingUp, DeletionsThatWereEditedAndAreLongerNowAreReadFromTheirStart) 
     EXPECT_FALSE(has(*session, id)) << id;
     EXPECT_FALSE(has(*disk_.open(), id)) << id;
   }
+}
+
+// The disk is full in the middle of several lines, and somebody looks before the first of them are
+// cut off again. What then takes their place may be as long, and end where they did.
+class WhatWasRefused : public CatchingUp {
+ protected:
+  void SetUp() override {
+    CatchingUp::SetUp();
+    for (const char* id : {"x1", "x2", "x3", "x4"}) ASSERT_TRUE(other_->add(entry_text(id)).ok());
+    session_ = disk_.open();
+    ASSERT_TRUE(has(*session_, "x1"));
+  }
+  // A call of the other process: the disk takes one line of `name` and a half, and `id` is read
+  // before they are cut off. Answers whether it was there.
+  template <typename Call>
+  bool refuse(std::string_view name, size_t line_bytes, const Call& call, std::string_view id) {
+    std::optional<bool> was_there;
+    disk_.disk.set_fault_hook([&](const io::OperationInfo& done) -> std::optional<io::Fault> {
+      if (done.name != name || done.process_id != process_->process_id()) return std::nullopt;
+      if (done.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, line_bytes * 3 / 2};
+      if (done.kind == io::OperationKind::kTruncate) was_there = has(*session_, id);
+      return std::nullopt;
+    });
+    EXPECT_EQ(call().code(), Code::kNoSpace);
+    disk_.disk.set_fault_hook({});
+    EXPECT_TRUE(was_there.has_value());
+    return was_there.value_or(false);
+  }
+  size_t last_line_bytes(std::string_view name) {
+    const std::string bytes = disk_.bytes(name);
+    return lines_of(bytes).back().size();
+  }
+
+  std::shared_ptr<Session> session_;
+};
+
+TEST_F(WhatWasRefused, IsNotDeletedForWhoSawItsTombstone) {
+  ASSERT_TRUE(other_->remove("x4", "").ok());
+  ASSERT_FALSE(refuse(
+      "tombstones.jsonl", last_line_bytes("tombstones.jsonl"),
+      [&] { return other_->remove_where(R"({"ids":["x1","x2"]})", "").status(); }, "x1"));
+  ASSERT_TRUE(other_->remove("x3", "").ok());
+  EXPECT_TRUE(has(*session_, "x1"));
+  EXPECT_FALSE(has(*session_, "x3"));
+  ASSERT_TRUE(other_->remove("x2", "").ok());
+  EXPECT_TRUE(has(*session_, "x1"));
+  ASSERT_TRUE(session_->compact({}).ok());
+  EXPECT_TRUE(has(*disk_.open(), "x1"));
+  EXPECT_FALSE(has(*disk_.open(), "x3"));
+}
+
+TEST_F(WhatWasRefused, IsNotInTheWayOfWhatTookItsPlace) {
+  const std::string batch = entry_text("n1") + "\n" + entry_text("n2");
+  ASSERT_TRUE(refuse(
+      "memory.jsonl", last_line_bytes("memory.jsonl"),
+      [&] { return other_->import_text(batch, {}).status(); }, "n1"));
+  ASSERT_TRUE(other_->add(entry_text("n3")).ok());
+  EXPECT_FALSE(has(*session_, "n1"));
+  EXPECT_TRUE(has(*session_, "n3"));
 }
 
 // Who saw a torn tail and finds it cut has nothing to cut, and nothing to tell.
