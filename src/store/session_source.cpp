@@ -64,7 +64,15 @@ Status SessionSource::hold_still() {
   return fail(session::replaced_too_often());
 }
 
+Status SessionSource::look_at_vectors() {
+  auto tail = storage_->vectors_tail();
+  vectors_failure_ = tail.status();
+  if (tail.ok()) vectors_ = *tail;
+  return tail.code() == Code::kNoMemory ? tail.status() : Status();
+}
+
 Result<bool> SessionSource::try_to_hold() {
+  VARVE_TRY(look_at_vectors());
   // Before the tail, so that no batch that is partly in the tail counts as durable.
   const uint64_t durable_seq = storage_->durable_mark().last_seq;
   VARVE_TRY_ASSIGN(const log::Tail first, storage_->tail());
@@ -75,7 +83,11 @@ Result<bool> SessionSource::try_to_hold() {
   metadata_ = text.ok() ? *std::move(text) : std::string();
   VARVE_TRY_ASSIGN(const log::Tail log_seen, storage_->tail());
   VARVE_TRY_ASSIGN(const log::Tail tombstones_seen, storage_->tail());
-  if (first.generation != tombstones_seen.generation) return false;
+  const log::VectorsTail vectors = vectors_;
+  VARVE_TRY(look_at_vectors());
+  const bool are_same_vectors = vectors_.generation == vectors.generation;
+  vectors_ = vectors;
+  if (first.generation != tombstones_seen.generation || !are_same_vectors) return false;
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   generation_ = 0;
@@ -187,8 +199,8 @@ Result<std::vector<std::string>> SessionSource::documents() {
   for (const auto name : {log::kKeyValueFile, log::kTranscriptFile}) {
     if (storage_->open_document(name).ok()) add(name);
   }
-  const auto vectors = storage_->vectors_tail();
-  if (vectors.ok() && vectors->bytes > 0) add(log::kVectorsFile);
+  if (vectors_failure_.ok()) std::erase(names, log::kVectorsFile);
+  if (vectors_failure_.ok() && vectors_.bytes > 0) add(log::kVectorsFile);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -203,20 +215,18 @@ Result<std::string> SessionSource::document(std::string_view name) {
 
 Status SessionSource::copy_document(std::string_view name, log::Sink& sink) {
   if (name == log::kVectorsFile) {
-    const auto tail = storage_->vectors_tail();
-    if (!tail.ok()) return fail(tail.status());
-    if (tail->bytes > 0) return copy_vectors(*tail, sink);
+    return vectors_failure_.ok() ? copy_vectors(sink) : fail(vectors_failure_);
   }
   VARVE_TRY_ASSIGN(const std::string text, document(name));
   return sink.append(text);
 }
 
 // Shorter than its tail when a torn end was cut off meanwhile.
-Status SessionSource::copy_vectors(const log::VectorsTail& tail, log::Sink& sink) {
+Status SessionSource::copy_vectors(log::Sink& sink) {
   std::string buffer;
-  for (uint64_t at = 0; at < tail.bytes; at += buffer.size()) {
-    buffer.resize(static_cast<size_t>(std::min(kCopyBytes, tail.bytes - at)));
-    auto got = storage_->read(log::Stream::kVectors, tail.generation, at, buffer);
+  for (uint64_t at = 0; at < vectors_.bytes; at += buffer.size()) {
+    buffer.resize(static_cast<size_t>(std::min(kCopyBytes, vectors_.bytes - at)));
+    auto got = storage_->read(log::Stream::kVectors, vectors_.generation, at, buffer);
     if (!got.ok()) return fail(std::move(got).status());
     if (*got == 0) return {};
     buffer.resize(*got);
@@ -226,10 +236,9 @@ Status SessionSource::copy_vectors(const log::VectorsTail& tail, log::Sink& sink
 }
 
 Result<bool> SessionSource::has_vectors_of(log::SessionStorage& copy) {
-  const auto tail = storage_->vectors_tail();
-  if (!tail.ok()) return fail(tail.status());
+  if (!vectors_failure_.ok()) return fail(vectors_failure_);
   VARVE_TRY_ASSIGN(const log::VectorsTail copied, copy.vectors_tail());
-  if (tail->bytes == 0 || tail->bytes != copied.bytes) return false;
+  if (vectors_.bytes == 0 || vectors_.bytes != copied.bytes) return false;
   std::string copied_bytes;
   bool is_same = true;
   ComparingSink compare([&](uint64_t at, std::string_view bytes) -> Status {
@@ -239,7 +248,7 @@ Result<bool> SessionSource::has_vectors_of(log::SessionStorage& copy) {
     is_same = is_same && std::string_view(copied_bytes).substr(0, got) == bytes;
     return {};
   });
-  VARVE_TRY(copy_vectors(*tail, compare));
+  VARVE_TRY(copy_vectors(compare));
   return is_same && compare.bytes() == copied.bytes;
 }
 

@@ -4,13 +4,15 @@
 // It holds the open files: what is read later is still of that moment, even when the log was
 // replaced. Its parts are looked at in this order, which keeps the copy right:
 //
-//   metadata   first, so that it promises no entry that is missing in the copied log
-//   log        next: its length. Everything acknowledged before is in it
+//   vectors    first: an entry that the copied log has not yet, and that is added there later under
+//              the same id, must not get a vector from here
+//   metadata   next, so that it promises no entry that is missing in the copied log
+//   log        then: its length. Everything acknowledged before is in it
 //   tombstones last: nothing that was deleted before is alive in the copy, whenever it was added
 //
-// All three must be of one generation. A compaction replaces the log before the tombstones: old
-// entries with new tombstones would bring back what the new tombstones need not mention. So if the
-// generation changed in between, everything is looked at again.
+// The last three must be of one generation. A compaction replaces the log before the tombstones:
+// old entries with new tombstones would bring back what the new tombstones need not mention. So if
+// the generation changed in between, or the vectors were replaced, everything is looked at again.
 #pragma once
 
 #include <cstdint>
@@ -87,11 +89,14 @@ class SessionSource {
 
  private:
   Result<bool> try_to_hold();
-  Status copy_vectors(const log::VectorsTail& tail, log::Sink& sink);
+  Status look_at_vectors();
+  Status copy_vectors(log::Sink& sink);
   Status fail(Status status);
 
   std::unique_ptr<log::SessionStorage> storage_;
   log::Tail tail_;
+  log::VectorsTail vectors_;
+  Status vectors_failure_;  // why they cannot be looked at: only who copies them needs them
   std::string metadata_;
   std::string left_out_;
   uint64_t generation_ = 0;

@@ -66,6 +66,40 @@ TEST_F(BackupOfVectors, IsReadInPieces) {
   EXPECT_TRUE(is_sound(*other, "s"));
 }
 
+// In a copy made first, and in one that is extended.
+TEST_F(BackupOfVectors, OfAnEntryAddedMeanwhileIsNotThereWithoutIt) {
+  const auto store = open("store");
+  const auto session = create(*store, "s");
+  put(*session, "a", 0);
+  for (const std::string id : {"x", "y"}) {
+    bool is_added = false;
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      const bool is_of_copy = operation.path.starts_with("copy/");
+      if (is_added || !is_of_copy || operation.kind != io::OperationKind::kAppend) return {};
+      if (operation.name != "memory.jsonl") return {};
+      is_added = true;
+      put(*session, id, 1);
+      return {};
+    });
+    ASSERT_TRUE(session->add(text_of("before-" + id, "content")).ok());
+    backed_up(*store);
+    disk_.set_fault_hook({});
+    ASSERT_TRUE(is_added);
+    const auto other = open("restored-before-" + id);
+    restored(*other);
+    ASSERT_EQ(alive(*other, "s").back(), "before-" + id);
+    const auto again = *other->open_session("s");
+    ASSERT_TRUE(again->add(text_of(id, "another one of that id")).ok());
+    std::vector<float> values(kDimension, 0);
+    values[1] = 1;
+    std::string query;
+    for (const float value : values) query += (query.empty() ? "" : ",") + std::to_string(value);
+    const auto results = again->query(R"({"vector":[)" + query + "]}");
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    for (const auto& result : results->results) EXPECT_NE(result.id(), id);
+  }
+}
+
 // Another vector of the same length, in a copy that is extended.
 TEST_F(BackupOfVectors, IsCopiedAgainWhenOneByteIsAnother) {
   const auto store = open("store");
