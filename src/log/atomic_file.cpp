@@ -40,6 +40,20 @@ class FileSink final : public Sink {
   std::string buffer_;
 };
 
+// kSizeLimit for a file of more than `limit_bytes`, which somebody may have planted.
+Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
+                     uint64_t limit_bytes) {
+  if (size_bytes <= limit_bytes) return {};
+  Place place;
+  place.path = directory.path_of(name);
+  place.size = size_bytes;
+  place.limit = limit_bytes;
+  return {Code::kSizeLimit,
+          "the file has " + std::to_string(size_bytes) + " bytes; at most " +
+              std::to_string(limit_bytes) + " are read",
+          std::move(place)};
+}
+
 }  // namespace
 
 Status write_new_file(io::Directory& directory, std::string_view name,
@@ -132,19 +146,6 @@ void remove_temporary_files(io::Directory& directory) {
   for (const auto& item : *items) {
     if (is_temporary_name(item.name)) (void)directory.remove(item.name).ok();
   }
-}
-
-Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
-                     uint64_t limit_bytes) {
-  if (size_bytes <= limit_bytes) return {};
-  Place place;
-  place.path = directory.path_of(name);
-  place.size = size_bytes;
-  place.limit = limit_bytes;
-  return {Code::kSizeLimit,
-          "the file has " + std::to_string(size_bytes) + " bytes; at most " +
-              std::to_string(limit_bytes) + " are read",
-          std::move(place)};
 }
 
 Result<std::string> read_file(io::Directory& directory, std::string_view name,

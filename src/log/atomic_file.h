@@ -62,10 +62,6 @@ bool is_temporary_name(std::string_view name);
 // replacing needs, so nobody still writes them.
 void remove_temporary_files(io::Directory& directory);
 
-// kSizeLimit for a file of more than `limit_bytes`, which somebody may have planted.
-Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
-                     uint64_t limit_bytes);
-
 // The whole file; kNotFound when absent, kSizeLimit when it is larger than `limit_bytes`.
 Result<std::string> read_file(io::Directory& directory, std::string_view name,
                               uint64_t limit_bytes);

@@ -179,20 +179,6 @@ Result<std::string> DirectoryStorage::get_document(std::string_view name) {
   return read_file(*directory_, name, snapshot ? kSnapshotBytesMax : kDocumentBytesMax);
 }
 
-Result<DocumentPart> DirectoryStorage::read_document(std::string_view name, uint64_t offset,
-                                                     uint64_t length) {
-  VARVE_TRY_ASSIGN(const auto file, directory_->open(name, io::OpenMode::kRead));
-  VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
-  VARVE_TRY(refuse_larger(*directory_, name, info.size_bytes, kSnapshotBytesMax));
-  DocumentPart part;
-  part.document_bytes = info.size_bytes;
-  if (offset >= info.size_bytes) return part;
-  part.bytes.resize(std::min(length, info.size_bytes - offset));
-  VARVE_TRY_ASSIGN(const size_t got, file->read_at(offset, part.bytes));
-  part.bytes.resize(got);
-  return part;
-}
-
 Result<std::unique_ptr<DocumentView>> DirectoryStorage::open_document(std::string_view name) {
   VARVE_TRY_ASSIGN(auto file, directory_->open(name, io::OpenMode::kRead));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());

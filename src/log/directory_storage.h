@@ -61,8 +61,6 @@ class DirectoryStorage final : public SessionStorage {
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override;
   Result<std::string> get_document(std::string_view name) override;
-  Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
-                                     uint64_t length) override;
   Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;

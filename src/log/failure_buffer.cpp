@@ -64,11 +64,6 @@ Result<std::string> FailureBuffer::get_document(std::string_view name) {
   return below_->get_document(name);
 }
 
-Result<DocumentPart> FailureBuffer::read_document(std::string_view name, uint64_t offset,
-                                                  uint64_t length) {
-  return below_->read_document(name, offset, length);
-}
-
 Result<VectorsTail> FailureBuffer::vectors_tail() { return below_->vectors_tail(); }
 
 Result<std::unique_ptr<DocumentView>> FailureBuffer::open_document(std::string_view name) {

@@ -39,8 +39,6 @@ class FailureBuffer final : public SessionStorage {
   Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                       std::span<char> out) override;
   Result<std::string> get_document(std::string_view name) override;
-  Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
-                                     uint64_t length) override;
   Result<VectorsTail> vectors_tail() override;
   Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;

@@ -4,15 +4,6 @@ namespace varve::log {
 
 Status replaced() { return {Code::kGone, "the log was replaced"}; }
 
-Result<DocumentPart> SessionStorage::read_document(std::string_view name, uint64_t offset,
-                                                   uint64_t length) {
-  VARVE_TRY_ASSIGN(const std::string document, get_document(name));
-  DocumentPart part;
-  part.document_bytes = document.size();
-  if (offset < document.size()) part.bytes = document.substr(offset, length);
-  return part;
-}
-
 std::string SessionStorage::name_of_document(std::string_view name) const {
   const std::string log = name_of(Stream::kEntries);
   return log.substr(0, log.find_last_of("/:") + 1) + std::string(name);

@@ -80,11 +80,6 @@ struct DurableMark {
   uint64_t last_seq = 0;
 };
 
-struct DocumentPart {
-  std::string bytes;
-  uint64_t document_bytes = 0;  // of the whole document
-};
-
 // A document as it was when it was opened: what is appended to it later is not part of the view.
 class DocumentView {
  public:
@@ -153,10 +148,6 @@ class SessionStorage {
   virtual Result<size_t> read(Stream stream, uint64_t generation, uint64_t offset,
                               std::span<char> out) = 0;
   virtual Result<std::string> get_document(std::string_view name) = 0;  // kNotFound
-  // The part of a document at `offset`; shorter only at the end. Between two calls the document may
-  // be replaced: a caller that reads in parts must make sure that the parts belong together.
-  virtual Result<DocumentPart> read_document(std::string_view name, uint64_t offset,
-                                             uint64_t length);
   virtual Result<std::unique_ptr<DocumentView>> open_document(
       std::string_view name) = 0;                       // kNotFound
   virtual Result<std::vector<StoredFile>> files() = 0;  // by name

@@ -234,14 +234,6 @@ const StorageWork kStorageWorks[] = {
        return ground.storage->put_document("d", "new", DocumentDurability::kNamed);
      },
      {{"d", "new", "(none)", true}}},
-    {"ReadInParts",
-     unprepared,
-     [](StorageGround& ground) {
-       VARVE_TRY_ASSIGN(const auto part, ground.storage->read_document(kTranscriptFile, 1, 2));
-       EXPECT_EQ(part.bytes, "ai");
-       return Status();
-     },
-     {}},
     {"ReadAView",
      unprepared,
      [](StorageGround& ground) {

@@ -304,36 +304,30 @@ TEST_P(Storage, TheTranscriptIsAppendedToAndReadAsItWas) {
 
 TEST_P(Storage, ADocumentIsReadInParts) {
   ASSERT_TRUE(storage_->put_document("d", "0123456789", DocumentDurability::kNamed).ok());
-  const auto middle = storage_->read_document("d", 3, 4);
-  ASSERT_TRUE(middle.ok());
-  EXPECT_EQ(middle->bytes, "3456");
-  EXPECT_EQ(middle->document_bytes, 10u);
-  EXPECT_EQ(storage_->read_document("d", 8, 4)->bytes, "89");
-  for (const uint64_t offset : {10u, 99u}) {
-    const auto behind = storage_->read_document("d", offset, 4);
-    ASSERT_TRUE(behind.ok());
-    EXPECT_EQ(behind->bytes, "");
-    EXPECT_EQ(behind->document_bytes, 10u);
-  }
-  EXPECT_EQ(storage_->read_document("nothing", 0, 4).code(), Code::kNotFound);
+  const auto view = storage_->open_document("d");
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ((*view)->size_bytes(), 10u);
+  EXPECT_EQ(read_view(**view, 3, 4), "3456");
+  EXPECT_EQ(read_view(**view, 8, 4), "89");
+  for (const uint64_t offset : {10u, 99u}) EXPECT_EQ(read_view(**view, offset, 4), "");
+  EXPECT_EQ(storage_->open_document("nothing").code(), Code::kNotFound);
 }
 
 TEST(StorageInFiles, ADocumentThatNoneCanBeIsRefusedUnread) {
   io::TemporaryDirectory directory;
   io::put_file(directory.path_of("metadata.json"), "{}");
-  io::put_file(directory.path_of("giant"), "");
-  std::filesystem::resize_file(directory.path_of("giant"), (uint64_t{8} << 30) + 1);  // a hole
+  io::put_file(directory.path_of("giant.bin"), "");
+  std::filesystem::resize_file(directory.path_of("giant.bin"), (uint64_t{8} << 30) + 1);  // a hole
   io::PosixFileSystem posix;
   test::ManualClock clock;
   test::SeededRandom random;
   auto storage =
       *DirectoryStorage::open(*posix.open_root(directory.path(), false), {&posix, &clock, &random});
-  const auto refused = storage->read_document("giant", 0, 4);
+  const auto refused = storage->get_document("giant.bin");
   EXPECT_EQ(refused.code(), Code::kSizeLimit);
   EXPECT_EQ(refused.status().message(),
             "the file has 8589934593 bytes; at most 8589934592 are read");
-  EXPECT_EQ(refused.status().place().path, directory.path_of("giant"));
-  EXPECT_EQ(storage->get_document("giant").code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.status().place().path, directory.path_of("giant.bin"));
 }
 
 TEST_P(Storage, QuarantineIsOnlyEverAppendedTo) {
