@@ -97,47 +97,57 @@ Status DirectoryStorage::busy_status() {
   return Status(Code::kBusy, message + "; try again later").in_file(directory_->path_of(kLockFile));
 }
 
+// False where one of the two is not known.
+bool DirectoryStorage::is_of_other_boot(const LockState& state) const {
+  return state.boot_id != boot_id_ && !state.boot_id.empty() && !boot_id_.empty();
+}
+
 // Whoever locks the file without varve leaves no note in it: what it says is of an earlier writer.
 bool DirectoryStorage::may_be_of_holder(const LockState& state) const {
-  const bool is_other_boot =
-      state.boot_id != boot_id_ && !state.boot_id.empty() && !boot_id_.empty();
-  return !is_other_boot && environment_.file_system->may_run(state.process_id);
+  return !is_of_other_boot(state) && environment_.file_system->may_run(state.process_id);
 }
 
 Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY(read_state());
-  VARVE_TRY_ASSIGN(const Tail now, tail());
-  locked_tail_ = now;
+  VARVE_TRY_ASSIGN(locked_tail_, tail());
   if (!left_overs_removed_) remove_temporary_files(*directory_);
   left_overs_removed_ = true;
   // After a reboot the disk is read. Who cannot know whether there was a reboot stays suspicious.
-  const bool is_other_boot =
-      state_.boot_id != boot_id_ && !state_.boot_id.empty() && !boot_id_.empty();
-  state_.suspect = state_.suspect && !is_other_boot;
+  state_.suspect = state_.suspect && !is_of_other_boot(state_);
+  note_holder(operation);
+  return state_.suspect ? renew_suspects() : Status();
+}
+
+// Makes the state say who writes, and what is known of the present log.
+void DirectoryStorage::note_holder(std::string_view operation) {
   const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
   const bool same_file = state_.file == file;
   if (!same_file) state_.durable_bytes = 0;
   state_.file = file;
-  state_.durable_bytes = std::min(state_.durable_bytes, now.entries_bytes);
+  state_.durable_bytes = std::min(state_.durable_bytes, locked_tail_.entries_bytes);
   const int64_t process_id = environment_.file_system->process_id();
-  if (!same_file || state_.process_id != process_id || state_.operation != operation ||
-      state_.boot_id != boot_id_) {
-    const int64_t now_ms = environment_.clock->now_ms();
-    state_.process_id = process_id;
-    state_.boot_id = boot_id_;
-    state_.operation = operation;
-    state_.timestamp_ms = now_ms;
-    state_.expires_at_ms = now_ms + kStateValidMs;
-    (void)write_state().ok();  // what it says of us is only for people
+  if (same_file && state_.process_id == process_id && state_.operation == operation &&
+      state_.boot_id == boot_id_) {
+    return;
   }
-  if (!state_.suspect) return {};
+  const int64_t now_ms = environment_.clock->now_ms();
+  state_.process_id = process_id;
+  state_.boot_id = boot_id_;
+  state_.operation = operation;
+  state_.timestamp_ms = now_ms;
+  state_.expires_at_ms = now_ms + kStateValidMs;
+  (void)write_state().ok();  // what it says of us is only for people
+}
+
+// What a writer before us left suspect (lock_state.h): syncs the name, and copies what was logged.
+Status DirectoryStorage::renew_suspects() {
   own_name_synced_ = false;
   VARVE_TRY(sync_own_name());
   // A copy has all that was there, also half a line of who was killed: that was never durable.
   const uint64_t durable_bytes = state_.durable_bytes;
   VARVE_TRY(renew_all(Stream::kEntries));
   state_.durable_bytes = durable_bytes;
-  if (now.tombstones_bytes > 0) VARVE_TRY(renew_all(Stream::kTombstones));
+  if (locked_tail_.tombstones_bytes > 0) VARVE_TRY(renew_all(Stream::kTombstones));
   VARVE_TRY(renew_transcript());
   VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
   if (vectors.bytes > 0) VARVE_TRY(renew_all(Stream::kVectors));

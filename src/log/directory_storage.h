@@ -135,8 +135,11 @@ class DirectoryStorage final : public SessionStorage {
   Result<bool> lock_file_is_current();
   Status wait_for_lock(int64_t deadline_us, bool* waited);
   Status busy_status();
+  [[nodiscard]] bool is_of_other_boot(const LockState& state) const;
   [[nodiscard]] bool may_be_of_holder(const LockState& state) const;
   Status prepare_to_write(std::string_view operation);
+  void note_holder(std::string_view operation);
+  Status renew_suspects();
   Status read_state();
   Status write_state();
   Status write_state(const LockState& state);
