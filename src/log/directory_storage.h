@@ -150,13 +150,10 @@ class DirectoryStorage final : public SessionStorage {
   Status check_end(Stream stream, uint64_t expected_bytes);
   Status ready_to_append(Stream stream, uint64_t expected_bytes, bool durable);
   Status open_for_append(Stream stream);
-  Status append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
-                         std::string_view lines, bool durable, uint64_t last_seq,
-                         const Meanwhile& meanwhile);
-  Status settle(Stream stream, io::File& file, uint64_t start_bytes, std::string_view lines,
-                bool durable, uint64_t last_seq);
-  Result<uint64_t> find_appended(Stream stream, io::File& file, uint64_t start_bytes,
-                                 std::string_view lines);
+  struct Asked;
+  Status append_and_sync(io::File& file, const Asked& asked, const Meanwhile& meanwhile);
+  Status settle(io::File& file, const Asked& asked);
+  Result<uint64_t> find_appended(io::File& file, const Asked& asked);
   Status take_back(io::File& file, uint64_t start_bytes, std::string_view lines);
   Status cut(Stream stream, io::File& file, uint64_t size_bytes);
   Status make_durable(io::File& file, Stream stream);

@@ -36,6 +36,17 @@ bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
 
 }  // namespace
 
+// What append() is to do, with the names of its parameters.
+struct DirectoryStorage::Asked {
+  Stream stream;
+  uint64_t start_bytes;  // where the stream ends before
+  std::string_view lines;
+  bool durable;
+  uint64_t last_seq;
+
+  [[nodiscard]] uint64_t end_bytes() const { return start_bytes + lines.size(); }
+};
+
 Status DirectoryStorage::refuse_if_poisoned() const {
   if (!poisoned_) return {};
   return Status(Code::kReadOnly,
@@ -107,7 +118,7 @@ Status DirectoryStorage::append(Stream stream, uint64_t expected_bytes, std::str
   VARVE_TRY(ready_to_append(stream, expected_bytes, durable));
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   try {
-    return append_and_sync(stream, *file, expected_bytes, lines, durable, last_seq, meanwhile);
+    return append_and_sync(*file, {stream, expected_bytes, lines, durable, last_seq}, meanwhile);
   } catch (const std::bad_alloc&) {
     forget(stream);
     return take_back(*file, expected_bytes, lines);
@@ -126,9 +137,9 @@ Status DirectoryStorage::take_back(io::File& file, uint64_t start_bytes, std::st
   return Status::out_of_memory();
 }
 
-Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t start_bytes,
-                                         std::string_view lines, bool durable, uint64_t last_seq,
+Status DirectoryStorage::append_and_sync(io::File& file, const Asked& asked,
                                          const Meanwhile& meanwhile) {
+  const auto& [stream, start_bytes, lines, durable, last_seq] = asked;
   Status written = file.append(lines);
   if (!written.ok()) {
     if (ends_at(file, start_bytes)) return written;
@@ -136,20 +147,17 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
     poison(written);
     return outcome_unknown(written);
   }
-  note_appended(stream, start_bytes + lines.size());
+  note_appended(stream, asked.end_bytes());
   unsynced(stream) = true;
   const auto end_bytes = file.append_end();
-  if (!end_bytes.ok() || *end_bytes != start_bytes + lines.size()) {
-    return settle(stream, file, start_bytes, lines, durable, last_seq);
-  }
+  if (!end_bytes.ok() || *end_bytes != asked.end_bytes()) return settle(file, asked);
   if (!durable) return {};
   // From here on the disk works while this thread does.
   file.start_sync();
   if (meanwhile) meanwhile();
   Status synced = make_durable(file, stream);
   if (synced.ok()) {
-    publish(stream == Stream::kEntries ? start_bytes + lines.size() : state_.durable_bytes,
-            last_seq);
+    publish(stream == Stream::kEntries ? asked.end_bytes() : state_.durable_bytes, last_seq);
     return {};
   }
   // The kernel has dropped the unwritten pages, or does not tell: never sync this file again.
@@ -166,33 +174,31 @@ Status DirectoryStorage::append_and_sync(Stream stream, io::File& file, uint64_t
 
 // Somebody appended without the lock at the same time, or it cannot be known. Nothing is cut off,
 // since it may be theirs, and the places of our lines are not known if theirs came first.
-Status DirectoryStorage::settle(Stream stream, io::File& file, uint64_t start_bytes,
-                                std::string_view lines, bool durable, uint64_t last_seq) {
+Status DirectoryStorage::settle(io::File& file, const Asked& asked) {
   doubt_tail();
-  const auto found = find_appended(stream, file, start_bytes, lines);
+  const auto found = find_appended(file, asked);
   Status status = found.status();
-  if (status.ok() && durable) status = sync_stream(stream);
+  if (status.ok() && asked.durable) status = sync_stream(asked.stream);
   if (!status.ok()) {
     poison(status);
     return outcome_unknown(status);
   }
-  if (durable) publish(state_.durable_bytes, last_seq);
-  if (*found != start_bytes) forget(stream);
+  if (asked.durable) publish(state_.durable_bytes, asked.last_seq);
+  if (*found != asked.start_bytes) forget(asked.stream);
   return {};
 }
 
 // Where our lines stand, whole and starting on a line of their own.
-Result<uint64_t> DirectoryStorage::find_appended(Stream stream, io::File& file,
-                                                 uint64_t start_bytes, std::string_view lines) {
-  std::string bytes(lines.size() + kStrangersBytesMax, '\0');
-  VARVE_TRY_ASSIGN(const size_t got, file.read_at(start_bytes, bytes));
+Result<uint64_t> DirectoryStorage::find_appended(io::File& file, const Asked& asked) {
+  std::string bytes(asked.lines.size() + kStrangersBytesMax, '\0');
+  VARVE_TRY_ASSIGN(const size_t got, file.read_at(asked.start_bytes, bytes));
   bytes.resize(got);
-  const size_t at = bytes.find(lines);
+  const size_t at = bytes.find(asked.lines);
   const bool is_behind = at != std::string::npos && at > 0 && bytes[at - 1] == '\n';
-  if (at == 0 || (is_behind && stream != Stream::kVectors)) return start_bytes + at;
+  if (at == 0 || (is_behind && asked.stream != Stream::kVectors)) return asked.start_bytes + at;
   return Status(Code::kIo,
                 "another program wrote to the file at the same moment, without the session's lock")
-      .in_file(name_of(stream));
+      .in_file(name_of(asked.stream));
 }
 
 // Durable before anything is written in place of what is cut off: otherwise a power loss could
