@@ -201,6 +201,10 @@ class Core {
     uint64_t generation;
     bool verified;
   };
+  // Index lock held: where the line of a row is, to be read after the lock is released.
+  [[nodiscard]] Found place_of(uint32_t row) const {
+    return {row, index.location(row), view.tail.generation, index.is_verified(row)};
+  }
   // A row's line, checked. kGone when the log was replaced, kCorruption when the line has changed.
   Result<EntryLine> read_row(std::string_view id, const Found& found);
   // The cached line, or null: then read_row() would read the log. Any lock may be held.

@@ -37,7 +37,7 @@ Result<Core::Found> Core::find_row(std::string_view wanted) const {
   });
   std::optional<Found> found;
   if (row && !index.is_deleted(*row) && !is_over(index.expires_at_ms(*row))) {
-    found = {*row, index.location(*row), view.tail.generation, index.is_verified(*row)};
+    found = place_of(*row);
   }
   // Checked last: a part of index.bin that cannot be read reads as zeros.
   if (index.is_damaged()) return index::wrong_snapshot("found damaged by a look-up");
@@ -191,9 +191,7 @@ Status Core::for_each_line(const LiveRows& live,
       }
       const size_t end = std::min(live.rows.size(), first + kRowsAtATime);
       for (size_t i = first; i < end; ++i) {
-        const uint32_t row = live.rows[i];
-        rows.emplace_back(index.id(row),
-                          Found{row, index.location(row), live.generation, index.is_verified(row)});
+        rows.emplace_back(index.id(live.rows[i]), place_of(live.rows[i]));
       }
     }
     VARVE_TRY(visit_lines(rows, visit));

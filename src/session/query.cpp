@@ -88,12 +88,12 @@ class SessionQuery {
 
   // Fills *found for a row, under the lock. In place: moving a short string copies it.
   void find_row(uint32_t row, FoundRow* found) const {
-    found->place = place_of(row);
+    found->place = core_.place_of(row);
     found->id = core_.index.id(row);
   }
   // The same for a caller that reads it next: with the cached line, if any, instead of the id.
   void find_line(uint32_t row, FoundRow* found) const {
-    found->place = place_of(row);
+    found->place = core_.place_of(row);
     found->line = core_.cached_line(found->place);
     if (!found->line) found->id = core_.index.id(row);
   }
@@ -102,11 +102,6 @@ class SessionQuery {
   [[nodiscard]] const decay::Rules& rules() const { return *rules_; }
 
  private:
-  [[nodiscard]] Core::Found place_of(uint32_t row) const {
-    return {row, core_.index.location(row), core_.view.tail.generation,
-            core_.index.is_verified(row)};
-  }
-
   // Under the index's lock.
   Result<query::SearchInput> input() {
     query::SearchInput input;

@@ -150,8 +150,7 @@ Selected selected_row(const Core& core, uint32_t row) {
   Selected selected;
   selected.timestamp_ms = index.timestamp_ms(row);
   selected.importance = index.importance(row);
-  selected.place =
-      Core::Found{row, index.location(row), core.view.tail.generation, index.is_verified(row)};
+  selected.place = core.place_of(row);
   return selected;
 }
 

@@ -25,8 +25,7 @@ LookUp look_up(Core& core, std::string_view id) {
   if (core.index.was_deleted(id)) {
     result.standing = Standing::kDeleted;
   } else if (const auto row = core.index.find(id)) {
-    result.found = Core::Found{*row, core.index.location(*row), core.view.tail.generation,
-                               core.index.is_verified(*row)};
+    result.found = core.place_of(*row);
   }
   return result;
 }

@@ -127,9 +127,7 @@ Status UsageTable::read_some(uint32_t end) {
     from_log = core_.index_from_log;
     for (uint32_t row = next_row_; row < end; ++row) {
       if (core_.index.is_deleted(row)) continue;  // expired rows are kept: a clock may be set back
-      found.emplace_back(
-          core_.index.id(row),
-          Core::Found{row, core_.index.location(row), generation_, core_.index.is_verified(row)});
+      found.emplace_back(core_.index.id(row), core_.place_of(row));
     }
   }
   json::Document document;
