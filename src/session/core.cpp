@@ -447,6 +447,11 @@ Status Core::rebuild() {
   return {};
 }
 
+Status Core::rebuild_and_start_over() {
+  VARVE_TRY(rebuild());
+  return index_made_anew();
+}
+
 // --- applying what this process wrote ------------------------------------------------------------
 
 // An allocation may fail while rows are added. Then the index is not whole, and the next reader

@@ -76,6 +76,9 @@ class Core {
 
   // Rebuilds the index from the log, without the words. Any thread.
   Status rebuild();
+  // The same for whoever found a line that is not as its row says: a row of index.bin may be the
+  // one that is wrong. Then kGone, because the caller has to begin again.
+  Status rebuild_and_start_over();
 
   // For building another index beside the one in use. read_log_into() adds to `into` what the log
   // has behind its coverage, up to `tail`; `added` is called with the line of each new row.

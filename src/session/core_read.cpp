@@ -187,7 +187,7 @@ Status Core::for_each_line(const LiveRows& live,
     {
       const std::shared_lock lock(index_mutex);
       if (index_epoch != live.epoch || view.tail.generation != live.generation) {
-        return {Code::kGone, "the index was made anew"};
+        return index_made_anew();
       }
       const size_t end = std::min(live.rows.size(), first + kRowsAtATime);
       for (size_t i = first; i < end; ++i) {
@@ -204,10 +204,7 @@ Status Core::visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
   const bool from_log = is_index_from_log();
   for (const auto& [row_id, found] : rows) {
     auto line = read_from_log(row_id, found);
-    if (line.code() == Code::kCorruption && !from_log) {
-      VARVE_TRY(rebuild());  // the snapshot may be the one that is wrong
-      return {Code::kGone, "the index was made anew"};
-    }
+    if (line.code() == Code::kCorruption && !from_log) return rebuild_and_start_over();
     VARVE_TRY(line);
     VARVE_TRY(visit(*line));
   }

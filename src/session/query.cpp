@@ -16,8 +16,6 @@ namespace varve::session {
 
 namespace {
 
-constexpr int kAttempts = 8;  // the log may be replaced and the index rebuilt during a query
-
 // A row as it was under the lock, to be read after the lock is released.
 struct FoundRow {
   Core::Found place;
@@ -52,7 +50,7 @@ class SessionQuery {
   // Calls `use` with a Search that is ready to run, under the index's shared lock, until its answer
   // is not kGone.
   Status with_search(const std::function<Status(query::Search&)>& use) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
       if (uses_vectors_) {  // first, so that entries of the loaded vectors are in the index
         auto compared = core_.vectors.compare(query_.vector, vector_end_max());
         if (!compared.ok() && shared_ != nullptr) {
@@ -146,7 +144,8 @@ class SessionQuery {
   Status try_search(const std::function<Status(query::Search&)>& use) {
     VARVE_TRY(search(use));
     const std::shared_lock lock(core_.index_mutex);
-    return core_.index.is_damaged() ? gone() : Status();  // the next prepare_query() repairs it
+    // If it is damaged, the next prepare_query() repairs it.
+    return core_.index.is_damaged() ? index_made_anew() : Status();
   }
 
   Status search(const std::function<Status(query::Search&)>& use) {
@@ -155,7 +154,7 @@ class SessionQuery {
     RowsToCheck rows;
     {
       const std::shared_lock lock(core_.index_mutex);
-      if (!is_ready()) return gone();
+      if (!is_ready()) return index_made_anew();
       VARVE_TRY_ASSIGN(auto planned, input());
       VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(planned)));
       if (search.checks().empty()) return use(search);
@@ -165,7 +164,7 @@ class SessionQuery {
     }
     VARVE_TRY_ASSIGN(auto passed, check_rows(checks, rows));
     const std::shared_lock lock(core_.index_mutex);
-    if (!is_ready() || core_.index_epoch != epoch) return gone();
+    if (!is_ready() || core_.index_epoch != epoch) return index_made_anew();
     VARVE_TRY_ASSIGN(auto checked, input());
     checked.passed = std::move(passed);
     VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(checked)));
@@ -216,8 +215,6 @@ class SessionQuery {
     }
     return passed;
   }
-
-  static Status gone() { return {Code::kGone, "the index was made anew"}; }
 
   Core& core_;
   const query::Query& query_;
@@ -376,7 +373,7 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
   SessionQuery session_query(core, query, shared);
   session_query.use_vectors();
   ResultReader reader(core, query, session_query, shared != nullptr);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
       VARVE_TRY_ASSIGN(query::Answer answer, search.run());
       reader.take(std::move(answer));

@@ -20,6 +20,9 @@ inline Status appended_to_too_often(std::string_view file) {
                            " without taking the session's lock; stop it, then try again"};
 }
 
+// kGone: the rows that the caller found may have other numbers by now.
+inline Status index_made_anew() { return {Code::kGone, "the index was made anew"}; }
+
 // Returns the Status or Result of `work`, which is repeated when `what` was replaced meanwhile
 // (kGone).
 template <typename Work>

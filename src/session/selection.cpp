@@ -213,10 +213,7 @@ Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
     VARVE_TRY_ASSIGN(read.line, std::move(line));
     return read;
   }
-  if (!core.is_index_from_log()) {  // index.bin may be the one that is wrong
-    VARVE_TRY(core.rebuild());
-    return Status(Code::kGone, "the index was made anew");
-  }
+  if (!core.is_index_from_log()) return core.rebuild_and_start_over();
   note_unreadable(core, entry.place, line.status());
   return read;
 }

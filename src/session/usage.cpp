@@ -123,7 +123,7 @@ Status UsageTable::read_some(uint32_t end) {
   bool from_log = false;
   {
     const std::shared_lock lock(core_.index_mutex);
-    if (!is_current()) return {Code::kGone, "the index was made anew"};
+    if (!is_current()) return index_made_anew();
     from_log = core_.index_from_log;
     for (uint32_t row = next_row_; row < end; ++row) {
       if (core_.index.is_deleted(row)) continue;  // expired rows are kept: a clock may be set back
@@ -135,9 +135,8 @@ Status UsageTable::read_some(uint32_t end) {
   for (const auto& [id, place] : found) {
     const auto line = core_.read_from_log(id, place);
     if (line.code() == Code::kCorruption) {
-      if (from_log) continue;      // the disk has changed since
-      VARVE_TRY(core_.rebuild());  // the snapshot may be the one that is wrong
-      return {Code::kGone, "the index was made anew"};
+      if (from_log) continue;  // the disk has changed since
+      return core_.rebuild_and_start_over();
     }
     VARVE_TRY(line);
     if (line->find("\"usage\"") == std::string::npos) continue;
