@@ -125,6 +125,14 @@ std::map<std::string, uint64_t> Index::type_counts() const {
   return counts;
 }
 
+uint32_t Index::expired_count(int64_t now_ms) const {
+  uint32_t count = 0;
+  for (uint32_t row = 0; row < size(); ++row) {
+    if (!is_deleted(row) && is_expired(row, now_ms)) count += 1;
+  }
+  return count;
+}
+
 TextIndex& Index::text_to_extend() {
   if (text_ == nullptr) text_ = std::make_unique<TextIndex>(text_settings_, hash_seed());
   return *text_;

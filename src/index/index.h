@@ -132,6 +132,9 @@ class Index {
   void set_verified(uint32_t row) { marks_[row] |= kVerified; }
 
   [[nodiscard]] uint32_t deleted_count() const { return deleted_count_; }  // rows hidden
+  [[nodiscard]] uint32_t undeleted_count() const { return size() - deleted_count_; }
+  // Of the undeleted ones, how many have expired. Cost: looks at every row.
+  [[nodiscard]] uint32_t expired_count(int64_t now_ms) const;
   [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
   // Live and expired rows by type, without the deleted ones.
   [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;

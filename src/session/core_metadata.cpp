@@ -117,7 +117,7 @@ void Core::note_metadata_mended() {
 void Core::count_into(json::Tree& tree) const {
   const std::shared_lock lock(index_mutex);
   count_types(index.type_counts(), tree);
-  tree.set("total_entries", json::Tree::integer_unsigned(index.size() - index.deleted_count()));
+  tree.set("total_entries", json::Tree::integer_unsigned(index.undeleted_count()));
   tree.set("total_size_bytes", json::Tree::integer_unsigned(size_bytes_now()));
 }
 

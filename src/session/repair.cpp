@@ -194,7 +194,7 @@ class Repair {
       settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
       last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
-      entries_ = core_.index.size() - core_.index.deleted_count();
+      entries_ = core_.index.undeleted_count();
     }
     VARVE_TRY(look_at_tombstones());
     return look_at_entries();

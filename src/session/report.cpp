@@ -119,14 +119,11 @@ Result<json::Tree> stats_now(Core& core) {
   json::Tree tree = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
   VARVE_TRY(core.check_whole());
-  uint64_t expired = 0;
-  for (uint32_t row = 0; row < core.index.size(); ++row) {
-    if (!core.index.is_deleted(row) && core.index.is_expired(row, now_ms)) expired += 1;
-  }
+  const uint64_t expired = core.index.expired_count(now_ms);
   json::Tree types = json::Tree::object();
   for (const auto& [type, entries] : core.index.type_counts()) types.set(type, count(entries));
   tree.set("session_id", json::Tree::string(core.id));
-  tree.set("entries", count(core.index.size() - core.index.deleted_count() - expired));
+  tree.set("entries", count(core.index.undeleted_count() - expired));
   tree.set("deleted", count(core.index.tombstone_count()));
   tree.set("expired", count(expired));
   tree.set("size_bytes", sizes(core, files.snapshot_bytes));

@@ -128,8 +128,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   if (core.context.events->wants(Level::kInfo)) {
     VARVE_TRY(core.open_rows());
     json::Tree details = json::Tree::object();
-    details.set("entries",
-                json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
+    details.set("entries", json::Tree::integer_unsigned(core.index.undeleted_count()));
     core.events.post(Level::kInfo, "session opened", std::move(details));
   }
   return std::shared_ptr<Session>(new Session(std::move(parts)));
@@ -383,11 +382,7 @@ uint64_t Session::expired_entry_count() {
   const int64_t now_ms = core.context.clock->now_ms();
   if (!core.load_rows().ok()) return 0;
   const std::shared_lock lock(core.index_mutex);
-  uint64_t count = 0;
-  for (uint32_t row = 0; row < core.index.size(); ++row) {
-    if (!core.index.is_deleted(row) && core.index.is_expired(row, now_ms)) count += 1;
-  }
-  return count;
+  return core.index.expired_count(now_ms);
 }
 
 uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
@@ -548,8 +543,7 @@ Result<json::Tree> Session::rebuild_index() {
   const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
   json::Tree report = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
-  report.set("entries",
-             json::Tree::integer_unsigned(core.index.size() - core.index.deleted_count()));
+  report.set("entries", json::Tree::integer_unsigned(core.index.undeleted_count()));
   report.set("duration_ms", json::Tree::number(static_cast<double>(duration_us) / 1000.0));
   return report;
 }

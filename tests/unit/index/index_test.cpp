@@ -56,6 +56,10 @@ TEST(Index, ExpiryIsUpToTheMillisecond) {
   EXPECT_FALSE(index.is_live(0, 1000));
   index.add(facts_of("b", 2), {1, 1, 1}, 0);
   EXPECT_FALSE(index.is_expired(1, INT64_MAX)) << "never";
+  EXPECT_EQ(index.expired_count(999), 0u);
+  EXPECT_EQ(index.expired_count(1000), 1u);
+  index.add_tombstone("a");
+  EXPECT_EQ(index.expired_count(1000), 0u) << "it is deleted";
 }
 
 TEST(Index, ATombstoneHidesARowWhicheverComesFirst) {
@@ -69,6 +73,7 @@ TEST(Index, ATombstoneHidesARowWhicheverComesFirst) {
   index.add(facts_of("c", 3), {22, 10, 3}, 0);
   EXPECT_TRUE(index.is_live(2, 0));
   EXPECT_EQ(index.deleted_count(), 2u);
+  EXPECT_EQ(index.undeleted_count(), 1u);
   EXPECT_EQ(index.tombstone_count(), 2u);
   EXPECT_EQ(index.find("a"), 0u) << "the id stays taken";
   for (const auto id : {"a", "b"}) EXPECT_TRUE(index.was_deleted(id));
