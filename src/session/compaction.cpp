@@ -424,7 +424,7 @@ Result<CompactionOutcome> attempt(Core& core, const CompactionOptions& options,
 
 // Saves the index that the core rebuilt from the log.
 void put_own_snapshot(Core& core) {
-  const auto made = core.prepare_snapshot(true, false);
+  const auto made = core.prepare_snapshot(Saving::kAlways);
   if (made) core.put_snapshot(*made);
 }
 

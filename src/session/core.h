@@ -124,10 +124,10 @@ class Core {
   // Makes facets available for the rows there are, without looking for new lines in the files: for
   // a caller that goes on with what a query found.
   Status prepare_facets();
-  // Indexes the words of rows that have none yet when there are many, so that no query waits long
-  // for it; with `always` also when there are few. Does a bounded part of the work; the next call,
-  // or a query that needs the words, does the rest. Best effort.
-  void index_pending_words(bool always);
+  // Before a save: indexes the words of rows that have none yet when there are many, so that no
+  // query waits long for it; with kAlways also when there are few. Does a bounded part of the work;
+  // the next call, or a query that needs the words, does the rest. Best effort.
+  void index_pending_words(Saving saving);
 
   // Reads all sections of index.bin that were not needed yet: afterwards the file may be replaced.
   Status load_sections();
@@ -241,15 +241,14 @@ class Core {
   // only then: another process may have renewed it. Any thread, without the index lock.
   Status check_not_expired();
 
-  // The bytes of a new index.bin when saving is due: the log grew enough since the last save, or
-  // `always`. put_snapshot() writes them, with the storage's lock held.
+  // The bytes of a new index.bin, if it is to be saved. put_snapshot() writes them, with the
+  // storage's lock held.
   struct Snapshot {
     std::string bytes;
     uint64_t generation = 0;
     SnapshotExtent covered;
   };
-  // `words`: indexes a bounded part of the missing words first.
-  std::optional<Snapshot> prepare_snapshot(bool always, bool words = true);
+  std::optional<Snapshot> prepare_snapshot(Saving saving);
   // Best effort. A snapshot of a log that was replaced meanwhile is not written: after a purge it
   // would bring back the words of what was forgotten.
   void put_snapshot(const Snapshot& snapshot);
@@ -325,7 +324,7 @@ class Core {
 
  private:
   static SnapshotExtent extent_of(const index::Index& of);
-  [[nodiscard]] bool is_snapshot_due(bool always) const;
+  [[nodiscard]] bool is_snapshot_due(Saving saving) const;
   void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
   void post_rollback();

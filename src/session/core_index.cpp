@@ -112,9 +112,9 @@ uint64_t Core::pending_words_bytes() const {
   return index.coverage.entries_bytes - index.location(covered).offset;
 }
 
-void Core::index_pending_words(bool always) {
+void Core::index_pending_words(Saving saving) {
   uint64_t due_bytes = kWordsBytesOfClose;
-  if (!always) {
+  if (saving == Saving::kIfDue) {
     const std::unique_lock lock(index_mutex);
     if (index_is_whole_ && index.facets().is_compression_pressing()) extend_facets(false);
     due_bytes = word_debt_.due_bytes(pending_words_bytes());

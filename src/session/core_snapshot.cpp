@@ -100,9 +100,9 @@ SnapshotExtent Core::extent_of(const index::Index& of) {
   return {of.coverage.entries_bytes, of.text_row_count()};
 }
 
-bool Core::is_snapshot_due(bool always) const {
+bool Core::is_snapshot_due(Saving saving) const {
   const std::shared_lock lock(index_mutex);
-  return saved.is_saving_due(extent_of(index), always);
+  return saved.is_saving_due(extent_of(index), saving);
 }
 
 bool Core::is_snapshot_worth_saving() const {
@@ -124,13 +124,11 @@ void Core::note_snapshot_of_others() {
   saved.covered = extent_of(*present);
 }
 
-std::optional<Core::Snapshot> Core::prepare_snapshot(bool always, bool words) {
-  if (!storage->writable()) return std::nullopt;
-  if (words) index_pending_words(always);
-  if (!is_snapshot_due(always)) return std::nullopt;
-  if (!always) {
+std::optional<Core::Snapshot> Core::prepare_snapshot(Saving saving) {
+  if (!is_snapshot_due(saving)) return std::nullopt;
+  if (saving == Saving::kIfDue) {
     note_snapshot_of_others();
-    if (!is_snapshot_due(false)) return std::nullopt;
+    if (!is_snapshot_due(saving)) return std::nullopt;
   }
   // Sections of index.bin that were never read go into the new file. Once nothing is pending, all
   // of it was read and checked, so no damage can show later. Between the locks another thread may

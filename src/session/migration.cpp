@@ -231,7 +231,7 @@ Result<json::Tree> migrate(Core& core, Writer& writer, bool dry_run) {
     VARVE_TRY(core.catch_up_as_writer());
     return migrate_as_writer(core, &report);
   }));
-  writer.save_snapshot(true);
+  writer.save_snapshot(Saving::kAlways);
   return report;
 }
 

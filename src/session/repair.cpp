@@ -405,7 +405,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
       return mending.mend(quarantine);
     });
   }));
-  writer.save_snapshot(true);
+  writer.save_snapshot(Saving::kAlways);
   return report;
 }
 

@@ -18,13 +18,14 @@ constexpr uint32_t kManyRows = 256;
 
 }  // namespace
 
-bool SavedSnapshot::is_saving_due(const SnapshotExtent& index, bool always) const {
+bool SavedSnapshot::is_saving_due(const SnapshotExtent& index, Saving saving) const {
   if (index.log_bytes == 0 && size_bytes == 0) return false;  // nothing to save, nothing to replace
   const bool is_the_same = index.log_bytes == covered.log_bytes && size_bytes > 0 &&
                            index.text_rows <= covered.text_rows;
   if (is_the_same && was_used) return false;
   const uint64_t left_out_bytes = index.log_bytes - std::min(index.log_bytes, covered.log_bytes);
-  return always || left_out_bytes > std::max(kUncoveredBytesMin, covered.log_bytes / 2);
+  return saving == Saving::kAlways ||
+         left_out_bytes > std::max(kUncoveredBytesMin, covered.log_bytes / 2);
 }
 
 bool SavedSnapshot::is_saving_worth(const SnapshotExtent& index, uint64_t waiting_bytes) const {

@@ -11,6 +11,12 @@ struct SnapshotExtent {
   uint32_t text_rows = 0;  // rows whose words are indexed
 };
 
+// Whether to save an index.
+enum class Saving : uint8_t {
+  kIfDue,   // when the log grew enough since the last save
+  kAlways,  // unless the file has it all
+};
+
 struct SavedSnapshot {
   SnapshotExtent covered;   // log_bytes 0: there is no file to rely on
   uint64_t size_bytes = 0;  // 0: there is no file
@@ -19,10 +25,9 @@ struct SavedSnapshot {
   // The file is no longer to be relied on: it may be wrong, or of a log that was replaced.
   void distrust() { covered.log_bytes = 0; }
 
-  // Whether to save `index`: when the log grew enough since the last save, or with `always` when
-  // the file is not the same. So the work stays in proportion to the log, and an opening reads at
+  // Saving when it is due keeps the work in proportion to the log, and an opening then reads at
   // most a third of the log.
-  [[nodiscard]] bool is_saving_due(const SnapshotExtent& index, bool always) const;
+  [[nodiscard]] bool is_saving_due(const SnapshotExtent& index, Saving saving) const;
   // Whether to save `index` at the end of a session that was written to. If not, the next opening
   // reads what the file leaves out, which costs less. `waiting_bytes` of the log have no words yet.
   [[nodiscard]] bool is_saving_worth(const SnapshotExtent& index, uint64_t waiting_bytes) const;

@@ -98,6 +98,8 @@ std::string ids_as_json(const std::vector<entry::Draft>& drafts) {
   return list.append(1, ']');
 }
 
+Saving always_if(bool is_wanted) { return is_wanted ? Saving::kAlways : Saving::kIfDue; }
+
 bool is_over(Session& session) noexcept {
   try {
     const auto over = session.has_expired();
@@ -144,7 +146,7 @@ Result<std::string> Session::add(std::string_view text) {
   WriteRequest request;
   request.drafts.push_back(std::move(draft));
   VARVE_TRY(parts_->writer.submit(request));
-  parts_->writer.save_snapshot(false);
+  parts_->writer.save_snapshot(Saving::kIfDue);
   return id;
 }
 
@@ -158,7 +160,7 @@ Result<std::string> Session::add_batch(std::string_view text) {
     return list;
   }
   VARVE_TRY(parts_->writer.submit(request));
-  parts_->writer.save_snapshot(false);
+  parts_->writer.save_snapshot(Saving::kIfDue);
   return list;
 }
 
@@ -439,7 +441,7 @@ Status Session::sync_log(uint64_t last_seq) {
 
 Status Session::sync() {
   VARVE_TRY(sync_without_index());
-  parts_->writer.save_snapshot(true);
+  parts_->writer.save_snapshot(Saving::kAlways);
   return {};
 }
 
@@ -468,9 +470,9 @@ void Session::close() {
       // Saving would write the present time, and revive the session.
     } else if (parts_->writer.has_changes()) {
       saved = sync_without_index();
-      if (saved.ok()) parts_->writer.save_snapshot(core.is_snapshot_worth_saving());
+      if (saved.ok()) parts_->writer.save_snapshot(always_if(core.is_snapshot_worth_saving()));
     } else {
-      parts_->writer.save_snapshot(core.is_snapshot_wanting());
+      parts_->writer.save_snapshot(always_if(core.is_snapshot_wanting()));
     }
   } catch (const std::bad_alloc&) {
     saved = Status::out_of_memory();
@@ -539,7 +541,7 @@ Result<json::Tree> Session::rebuild_index() {
   Core& core = parts_->core;
   const int64_t start_us = core.context.clock->monotonic_us();
   VARVE_TRY(session::rebuild_index(core));
-  parts_->writer.save_snapshot(true);
+  parts_->writer.save_snapshot(Saving::kAlways);
   const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
   json::Tree report = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);
@@ -566,7 +568,7 @@ Result<json::Tree> Session::import_text(std::string_view text, const ProgressRec
   VARVE_TRY(check_is_there(parts_->core));
   transfer::TextInput input(text);
   auto report = import_entries(parts_->core, parts_->writer, parts_->ids, input, {}, receiver);
-  parts_->writer.save_snapshot(false);
+  parts_->writer.save_snapshot(Saving::kIfDue);
   return report;
 }
 
@@ -580,7 +582,7 @@ Result<json::Tree> Session::import_file(std::string_view path, std::string_view 
   }
   VARVE_TRY_ASSIGN(const auto input, transfer::FileInput::open(*files, path));
   auto report = import_entries(parts_->core, parts_->writer, parts_->ids, *input, parsed, receiver);
-  parts_->writer.save_snapshot(false);
+  parts_->writer.save_snapshot(Saving::kIfDue);
   return report;
 }
 

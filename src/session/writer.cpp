@@ -211,17 +211,18 @@ Status Writer::run_as_is(std::string_view operation, std::function<Status()> cal
   return submit(request);
 }
 
-void Writer::save_snapshot(bool always) noexcept {
+void Writer::save_snapshot(Saving saving) noexcept {
   try {
     const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
-    if (!one_at_a_time.owns_lock()) return;
-    const auto snapshot = core_.prepare_snapshot(always);
+    if (!one_at_a_time.owns_lock() || !core_.storage->writable()) return;
+    core_.index_pending_words(saving);
+    const auto snapshot = core_.prepare_snapshot(saving);
     if (!snapshot) return;
     WriteRequest request;
     request.kind = WriteRequest::Kind::kCall;
     request.recover = false;
     request.operation = "save index";
-    request.lock_wait_ms = always ? kPatientWaitMs : 0;
+    request.lock_wait_ms = saving == Saving::kAlways ? kPatientWaitMs : 0;
     request.call = [&] {
       core_.put_snapshot(*snapshot);
       return Status();

@@ -67,9 +67,10 @@ class Writer {
   // Sets or replaces the vector of a live entry.
   Status put_vector(std::string_view id, std::span<const float> values);
 
-  // Saves index.bin when that is due, or `always`. Best effort, also when an allocation fails: what
-  // was answered stays answered. Waits little for other processes, which may save it too.
-  void save_snapshot(bool always) noexcept;
+  // Saves index.bin, after indexing a bounded part of the missing words. Best effort, also when an
+  // allocation fails: what was answered stays answered. Waits little for other processes, which may
+  // save it too.
+  void save_snapshot(Saving saving) noexcept;
 
   // Compacts the session when this would take it above its threshold. kAdd does it itself. Lock
   // holder.

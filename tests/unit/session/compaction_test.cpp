@@ -375,7 +375,7 @@ TEST(CompactionOfTwo, AnIndexOfTheOldLogIsNotSavedAfterAPurge) {
   Core other(std::string(kSessionId), *disk.storage(), host.context);
   ASSERT_TRUE(other.load().ok());
   ASSERT_TRUE(other.prepare_query({.words = true}).ok());
-  const auto snapshot = other.prepare_snapshot(true);
+  const auto snapshot = other.prepare_snapshot(Saving::kAlways);
   ASSERT_TRUE(snapshot.has_value());
   ASSERT_NE(snapshot->bytes.find("zebrastripe"), std::string::npos);
   ASSERT_TRUE(session->remove("a", "").ok());

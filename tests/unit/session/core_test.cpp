@@ -315,9 +315,9 @@ TEST_F(Moments, AnIndexThatIsNotWholeIsNotSaved) {
   ASSERT_TRUE(other_->sync().ok());
   load();
   fail_to_read(*core_, *storage_, false);
-  EXPECT_FALSE(core_->prepare_snapshot(true).has_value());
+  EXPECT_FALSE(core_->prepare_snapshot(Saving::kAlways).has_value());
   ASSERT_TRUE(core_->catch_up().ok());
-  EXPECT_TRUE(core_->prepare_snapshot(true).has_value());
+  EXPECT_TRUE(core_->prepare_snapshot(Saving::kAlways).has_value());
 }
 
 TEST_F(Moments, AnExportThatCannotMakeItAnewIsAFailure) {

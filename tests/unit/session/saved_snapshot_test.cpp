@@ -13,38 +13,38 @@ SavedSnapshot saved(uint64_t log_bytes, uint32_t text_rows = 0) {
 }
 
 TEST(SavedSnapshot, AnEmptyLogWithoutAFileNeedsNone) {
-  EXPECT_FALSE(SavedSnapshot().is_saving_due({0, 0}, true));
-  EXPECT_TRUE(SavedSnapshot().is_saving_due({1, 0}, true));
+  EXPECT_FALSE(SavedSnapshot().is_saving_due({0, 0}, Saving::kAlways));
+  EXPECT_TRUE(SavedSnapshot().is_saving_due({1, 0}, Saving::kAlways));
 }
 
 TEST(SavedSnapshot, AFileOfALogThatBecameEmptyIsReplaced) {
-  EXPECT_TRUE(saved(kMegabyte).is_saving_due({0, 0}, true));
+  EXPECT_TRUE(saved(kMegabyte).is_saving_due({0, 0}, Saving::kAlways));
 }
 
 TEST(SavedSnapshot, IsDueWhenMoreThanAMegabyteIsLeftOut) {
-  EXPECT_FALSE(saved(kMegabyte).is_saving_due({2 * kMegabyte, 0}, false));
-  EXPECT_TRUE(saved(kMegabyte).is_saving_due({2 * kMegabyte + 1, 0}, false));
+  EXPECT_FALSE(saved(kMegabyte).is_saving_due({2 * kMegabyte, 0}, Saving::kIfDue));
+  EXPECT_TRUE(saved(kMegabyte).is_saving_due({2 * kMegabyte + 1, 0}, Saving::kIfDue));
 }
 
 TEST(SavedSnapshot, IsDueWhenMoreThanHalfOfWhatItCoversIsLeftOut) {
-  EXPECT_FALSE(saved(10 * kMegabyte).is_saving_due({15 * kMegabyte, 0}, false));
-  EXPECT_TRUE(saved(10 * kMegabyte).is_saving_due({15 * kMegabyte + 1, 0}, false));
+  EXPECT_FALSE(saved(10 * kMegabyte).is_saving_due({15 * kMegabyte, 0}, Saving::kIfDue));
+  EXPECT_TRUE(saved(10 * kMegabyte).is_saving_due({15 * kMegabyte + 1, 0}, Saving::kIfDue));
 }
 
 TEST(SavedSnapshot, TheSameIsNotSavedAgainUnlessItWasFoundWrong) {
   SavedSnapshot file = saved(kMegabyte, 7);
-  EXPECT_FALSE(file.is_saving_due({kMegabyte, 7}, true));
-  EXPECT_TRUE(file.is_saving_due({kMegabyte, 8}, true)) << "more words";
+  EXPECT_FALSE(file.is_saving_due({kMegabyte, 7}, Saving::kAlways));
+  EXPECT_TRUE(file.is_saving_due({kMegabyte, 8}, Saving::kAlways)) << "more words";
   file.was_used = false;
-  EXPECT_TRUE(file.is_saving_due({kMegabyte, 7}, true));
+  EXPECT_TRUE(file.is_saving_due({kMegabyte, 7}, Saving::kAlways));
 }
 
 TEST(SavedSnapshot, OneThatIsDistrustedIsDueWhenTheLogIsLarge) {
   SavedSnapshot file = saved(10 * kMegabyte);
   file.distrust();
-  EXPECT_TRUE(file.is_saving_due({10 * kMegabyte, 0}, false));
-  EXPECT_FALSE(file.is_saving_due({kMegabyte, 0}, false));
-  EXPECT_TRUE(file.is_saving_due({kMegabyte, 0}, true));
+  EXPECT_TRUE(file.is_saving_due({10 * kMegabyte, 0}, Saving::kIfDue));
+  EXPECT_FALSE(file.is_saving_due({kMegabyte, 0}, Saving::kIfDue));
+  EXPECT_TRUE(file.is_saving_due({kMegabyte, 0}, Saving::kAlways));
 }
 
 TEST(SavedSnapshot, TheEndOfASessionLeavesASmallPartOfTheLogOut) {

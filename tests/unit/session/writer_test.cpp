@@ -192,12 +192,12 @@ TEST_F(Requests, SavingTheIndexWaitsHardlyForOthers) {
   const auto process = disk_.disk.process(4711);
   const auto other = *disk_.storage(process.get());
   ASSERT_TRUE(other->lock(host_.clock.monotonic_us(), "write", nullptr).ok());
-  writer_->save_snapshot(true);
+  writer_->save_snapshot(Saving::kAlways);
   EXPECT_LE(host_.clock.slept_us(), 200'000);
   EXPECT_GT(host_.clock.slept_us(), 0) << "it is wanted, and the lock is often free soon";
   EXPECT_EQ(disk_.bytes("index.bin"), "");
   other->unlock();
-  writer_->save_snapshot(true);
+  writer_->save_snapshot(Saving::kAlways);
   EXPECT_NE(disk_.bytes("index.bin"), "");
 }
 
