@@ -105,8 +105,7 @@ class Compaction {
     if (purges) {
       // Saving sets a damaged metadata.json aside. This must happen before what was set aside is
       // removed.
-      VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent,
-                                    [](Metadata&) { return Status(); }));
+      VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent));
       VARVE_TRY(tidy_stores(core_, Remains::kDropped));
       VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
       core_.note_snapshot_removed();

@@ -273,9 +273,10 @@ class Core {
 
   // The session was written to, which keeps it from expiring: the next save tells when.
   void note_write(int64_t now_ms) noexcept { last_write_ms_.store(now_ms); }
-  // Lock holder: reads metadata.json again, applies `change` and the current counts, writes it.
+  // Lock holder: reads metadata.json again, applies `change`, if given, and the current counts,
+  // writes it.
   Status save_metadata(log::DocumentDurability kept,
-                       const std::function<Status(Metadata&)>& change);
+                       const std::function<Status(Metadata&)>& change = {});
   // To be called when a metadata.json that could not be read has been replaced.
   void note_metadata_mended();
   // metadata.json as it is now, with current counts. If it cannot be read, as last known.

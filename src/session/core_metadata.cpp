@@ -155,7 +155,7 @@ Status Core::save_metadata(log::DocumentDurability kept,
   } else if (text.code() != Code::kNotFound) {
     return std::move(text).status();
   }
-  VARVE_TRY(change(fresh));
+  if (change) VARVE_TRY(change(fresh));
   count_into(fresh.tree());
   const int64_t accessed_ms =
       last_accessed_ms(fresh.tree(), last_write_ms_.load(), context.clock->now_ms());

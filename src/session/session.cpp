@@ -374,9 +374,8 @@ Status Session::settle_last_access() {
     const std::shared_lock lock(core.index_mutex);
     if (!is_access_doubtful(core.metadata.tree(), core.context.clock->now_ms())) return {};
   }
-  return parts_->writer.run("sweep", [&] {
-    return core.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); });
-  });
+  return parts_->writer.run("sweep",
+                            [&] { return core.save_metadata(log::DocumentDurability::kNamed); });
 }
 
 uint64_t Session::expired_entry_count() {

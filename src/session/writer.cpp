@@ -457,8 +457,7 @@ void Writer::renew_expiry() noexcept {
     const int64_t now_ms = core_.context.clock->now_ms();
     core_.note_write(now_ms);
     if (now_ms >= due.below_ms && now_ms < due.from_ms) return;
-    (void)core_.save_metadata(log::DocumentDurability::kNamed, [](Metadata&) { return Status(); })
-        .ok();
+    (void)core_.save_metadata(log::DocumentDurability::kNamed).ok();
   } catch (const std::bad_alloc&) {
     // The next write renews it.
   }
