@@ -118,9 +118,9 @@ class Core {
     uint32_t end = 0;
     uint64_t epoch = 0;  // index_epoch
   };
-  // Catches up, and extends the parts of the index that the query needs to all rows. Any thread,
-  // without the storage's lock. ready: where to say which these are; may be null.
-  Status prepare_query(const Needs& needs, ReadyRows* ready = nullptr);
+  // Catches up, and extends the parts of the index that the query needs to all rows, which it
+  // returns. Any thread, without the storage's lock.
+  Result<ReadyRows> prepare_query(const Needs& needs);
   // Makes facets available for the rows there are, without looking for new lines in the files: for
   // a caller that goes on with what a query found.
   Status prepare_facets();

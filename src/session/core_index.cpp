@@ -234,7 +234,7 @@ Status Core::prepare_facets() {
     const std::shared_lock lock(index_mutex);
     if (can_ask_facets()) return {};
   }
-  return prepare_query({});
+  return prepare_query({}).status();
 }
 
 bool Core::needs_order(const Needs& needs) const {
@@ -251,9 +251,8 @@ Core::ReadyRows Core::rows_present() const {
   return {index_is_whole_ ? index.size() : UINT32_MAX, index_epoch};
 }
 
-Status Core::prepare_query(const Needs& needs, ReadyRows* ready) {
-  ReadyRows unused;
-  ReadyRows& rows = ready != nullptr ? *ready : unused;
+Result<Core::ReadyRows> Core::prepare_query(const Needs& needs) {
+  ReadyRows rows;
   if (needs.words) word_debt_.note_asked();
   VARVE_TRY(follow());
   VARVE_TRY(open_rows());
@@ -262,17 +261,17 @@ Status Core::prepare_query(const Needs& needs, ReadyRows* ready) {
     const std::shared_lock lock(index_mutex);
     rows = rows_present();
     is_ready = has_needed(needs, rows.end);
-    if (is_ready && !index.facets().is_compression_due()) return {};
+    if (is_ready && !index.facets().is_compression_due()) return rows;
   }
   if (is_ready) {
     const std::unique_lock lock(index_mutex);
     if (index_is_whole_) extend_facets(false);
-    return {};
+    return rows;
   }
   for (int attempt = 0; attempt < kAttempts;) {
     {
       const std::shared_lock lock(index_mutex);
-      if (rows.epoch == index_epoch && has_needed(needs, rows.end)) return {};
+      if (rows.epoch == index_epoch && has_needed(needs, rows.end)) return rows;
     }
     VARVE_TRY(follow());  // the index may have been rebuilt
     const std::unique_lock lock(index_mutex);

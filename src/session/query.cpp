@@ -58,7 +58,7 @@ class SessionQuery {
         }
         VARVE_TRY_ASSIGN(similarities_, std::move(compared));
       }
-      VARVE_TRY(core_.prepare_query(needs_of(query_), &ready_));
+      VARVE_TRY_ASSIGN(ready_, core_.prepare_query(needs_of(query_)));
       Status status = try_search(use);
       if (status.code() == Code::kCorruption && !core_.is_index_from_log()) {
         VARVE_TRY(core_.rebuild());  // a list of index.bin was damaged

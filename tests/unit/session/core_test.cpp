@@ -148,7 +148,7 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForAQuery) {
   load();
   ASSERT_TRUE(core_->catch_up().ok());
   storage_->change_read = gone;
-  EXPECT_EQ(core_->prepare_query({.words = true}).message(), kOverAndOver);
+  EXPECT_EQ(core_->prepare_query({.words = true}).status().message(), kOverAndOver);
   int times = 0;
   storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
     if (++times < 2) return Status(Code::kGone, "the log was replaced");
