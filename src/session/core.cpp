@@ -90,8 +90,7 @@ Status Core::load() {
   const bool rebuilt = !loaded.ok() && tail.entries_bytes > 0;
   VARVE_TRY(read_changes(tail));
   if (rebuilt) {
-    rebuild_count += 1;
-    context.counters->index_rebuilds += 1;
+    count_rebuild();
     json::Tree details = json::Tree::object();
     details.set("reason", json::Tree::string(rebuild_reason));
     // A missing index.bin is no damage: whoever made a young session has not closed it yet.
@@ -435,16 +434,18 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
 }
 
 Status Core::rebuild() {
-  {
-    const std::unique_lock lock(index_mutex);
-    VARVE_TRY_ASSIGN(const log::Tail tail, look());
-    forget_index();
-    VARVE_TRY(read_changes(tail));
-    rebuild_count += 1;
-    saved.distrust();  // index.bin may be what was wrong: write a new one
-  }
-  context.counters->index_rebuilds += 1;
+  const std::unique_lock lock(index_mutex);
+  VARVE_TRY_ASSIGN(const log::Tail tail, look());
+  forget_index();
+  VARVE_TRY(read_changes(tail));
+  count_rebuild();
+  saved.distrust();  // index.bin may be what was wrong: write a new one
   return {};
+}
+
+void Core::count_rebuild() {
+  rebuild_count += 1;
+  context.counters->index_rebuilds += 1;
 }
 
 Status Core::rebuild_and_start_over() {

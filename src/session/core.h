@@ -349,6 +349,7 @@ class Core {
   void forget_index();
   void note_new_index();
   void give_up_snapshot(const Status& why);
+  void count_rebuild();
   Result<log::ScanReport> read_tombstones_into(index::Index* into, const log::Tail& tail);
   Result<log::ScanReport> read_entries_into(
       index::Index* into, const log::Tail& tail, const LogMarks& marks,

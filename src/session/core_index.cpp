@@ -213,13 +213,12 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading, Words wor
   index_is_whole_ = true;
   note(reading);
   note(since);
-  rebuild_count += 1;
+  count_rebuild();
   if (keeps_words) {
     saved.covered = in_file;  // index.bin has these rows and words
   } else {
     saved.distrust();  // index.bin may be what was wrong: write a new one
   }
-  context.counters->index_rebuilds += 1;
   return {};
 }
 

@@ -89,8 +89,7 @@ void Core::post_index_load(const Status& loaded) {
 void Core::give_up_snapshot(const Status& why) {
   forget_index();
   rebuild_reason = why.message();
-  rebuild_count += 1;
-  context.counters->index_rebuilds += 1;
+  count_rebuild();
   saved.distrust();  // index.bin must be written again
   saved.was_used = false;
   events.post(Level::kWarn, "index rebuilt from the log: " + rebuild_reason);
