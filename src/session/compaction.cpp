@@ -79,7 +79,7 @@ class Compaction {
   // what stays may be what was forgotten; nor does an eviction, since many rows decide it, but
   // that keeps the words that are indexed.
   Status plan() {
-    if (options_.cause == CompactionCause::kPurge) {
+    if (purges()) {
       if (!core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
     } else if (options_.evict_below > 0) {
       VARVE_TRY(take_rows_from_log(core_));
@@ -95,14 +95,13 @@ class Compaction {
 
   Status carry_out() {
     report_.changed = report_.bytes_after != report_.bytes_before;
-    const bool purges = options_.cause == CompactionCause::kPurge;
     VARVE_TRY(choose_vectors());
-    if (!report_.changed && !purges) {
+    if (!report_.changed && !purges()) {
       if (vectors_.drops()) VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));
       note_if_failed(core_, "vectors.bin was not compacted", write_vectors_anew());
       return {};
     }
-    if (purges) {
+    if (purges()) {
       // Saving sets a damaged metadata.json aside. This must happen before what was set aside is
       // removed.
       VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent));
@@ -119,7 +118,7 @@ class Compaction {
     report_.changed = true;
     Status vectors = write_vectors_anew();
     report_.leaves_stray_vectors = !knows_vectors_ || !vectors.ok();
-    if (purges) {
+    if (purges()) {
       VARVE_TRY(vectors);
       // Last: what cannot be removed there must not keep what is deleted here.
       StoreServices* const store = core_.context.store;
@@ -147,19 +146,19 @@ class Compaction {
   // A renumbered index may keep forms of words that only forgotten entries had. So a purge rebuilds
   // it.
   void plan_index() {
-    if (options_.cause == CompactionCause::kPurge) return;
+    if (purges()) return;
     std::vector<uint32_t> rows;
     rows.reserve(kept_.size());
     for (const KeptLine& line : kept_) rows.push_back(line.row);
     compacted_.plan(std::move(rows), row_count_, epoch_);
   }
 
+  [[nodiscard]] bool purges() const { return options_.cause == CompactionCause::kPurge; }
   [[nodiscard]] bool has_threads() const { return core_.settings.threads > 1; }
 
   // Runs before the log is replaced, while the rows are those of the plan. A file of which nothing
   // can be read stays as it is, except in a purge.
   Status choose_vectors() {
-    const bool purges = options_.cause == CompactionCause::kPurge;
     bool knows_rows = true;
     auto chosen = core_.vectors.file().select([&](std::string_view id) {
       const std::shared_lock lock(core_.index_mutex);
@@ -171,11 +170,11 @@ class Compaction {
       return row && found != kept_.end() && found->row == *row;
     });
     if (chosen.code() == Code::kCorruption) {
-      removes_vectors_ = purges;
-      knows_vectors_ = purges;  // a purge removes the whole file
+      removes_vectors_ = purges();
+      knows_vectors_ = purges();  // a purge removes the whole file
       return {};
     }
-    if (chosen.code() == Code::kFormatVersion && !purges) return {};
+    if (chosen.code() == Code::kFormatVersion && !purges()) return {};
     VARVE_TRY_ASSIGN(vectors_, std::move(chosen));
     knows_vectors_ = true;
     if (vectors_.dimension == 0) return {};
@@ -194,7 +193,7 @@ class Compaction {
     } else if (vectors_.drops()) {
       status = core_.vectors.file().rewrite(vectors_);
     }
-    if (options_.cause == CompactionCause::kPurge) core_.vectors.forget();
+    if (purges()) core_.vectors.forget();
     core_.vectors.look();
     return status;
   }

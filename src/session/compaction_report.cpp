@@ -18,7 +18,7 @@ std::string_view cause_name(CompactionCause cause) {
 
 // What went was alive, and nobody asked for it.
 void warn_of_eviction(Core& core, const CompactionReport& report) {
-  const uint64_t evicted = report.dropped[static_cast<size_t>(Dropped::kEvicted)];
+  const uint64_t evicted = report.dropped_as(Dropped::kEvicted);
   if (evicted == 0) return;
   json::Tree details = json::Tree::object();
   details.set("evicted", json::Tree::integer_unsigned(evicted));
@@ -75,8 +75,8 @@ Status save_history(Core& core, CompactionCause cause, const CompactionReport& r
 
 void count_up(Counters& counters, CompactionCause cause, const CompactionReport& report) {
   (cause == CompactionCause::kPurge ? counters.purges : counters.compactions) += 1;
-  counters.entries_expired += report.dropped[static_cast<size_t>(Dropped::kExpired)];
-  counters.entries_evicted += report.dropped[static_cast<size_t>(Dropped::kEvicted)];
+  counters.entries_expired += report.dropped_as(Dropped::kExpired);
+  counters.entries_evicted += report.dropped_as(Dropped::kEvicted);
 }
 
 void post_end(Core& core, CompactionCause cause, const CompactionReport& report) {

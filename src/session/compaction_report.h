@@ -24,7 +24,7 @@ struct CompactionReport {
   uint64_t entries_after = 0;
   uint64_t bytes_before = 0;  // of memory.jsonl
   uint64_t bytes_after = 0;
-  std::array<uint64_t, kDroppedNames.size()> dropped{};
+  std::array<uint64_t, kDroppedNames.size()> dropped{};  // lines, by Dropped
   // Records of vectors.bin; nothing when there is no such file.
   std::optional<uint64_t> vectors_before;
   uint64_t vectors_after = 0;
@@ -32,6 +32,7 @@ struct CompactionReport {
   bool leaves_stray_vectors = false;  // not in tree(): see metadata.h
   double duration_ms = 0;
 
+  [[nodiscard]] uint64_t dropped_as(Dropped why) const { return dropped[static_cast<size_t>(why)]; }
   [[nodiscard]] json::Tree tree() const;
 };
 
