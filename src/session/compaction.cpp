@@ -101,17 +101,7 @@ class Compaction {
       note_if_failed(core_, "vectors.bin was not compacted", write_vectors_anew());
       return {};
     }
-    if (purges()) {
-      // Saving sets a damaged metadata.json aside. This must happen before what was set aside is
-      // removed.
-      VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent));
-      VARVE_TRY(tidy_stores(core_, Remains::kDropped));
-      VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
-      core_.note_snapshot_removed();
-    } else {
-      VARVE_TRY(quarantine_.add(tail_.generation, damage_));
-      VARVE_TRY(VectorFile::set_aside(vectors_, quarantine_));
-    }
+    VARVE_TRY(purges() ? clear_other_files() : set_damage_aside());
     // A purge replaces the log even when nothing goes: another process may hold the index that a
     // compaction left it, and might save that.
     VARVE_TRY(write_anew());
@@ -135,6 +125,21 @@ class Compaction {
   }
 
  private:
+  Status set_damage_aside() {
+    VARVE_TRY(quarantine_.add(tail_.generation, damage_));
+    return VectorFile::set_aside(vectors_, quarantine_);
+  }
+
+  // What may have bytes of forgotten entries besides the log and the vectors. Saving sets a damaged
+  // metadata.json aside, which must happen before what was set aside is removed.
+  Status clear_other_files() {
+    VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent));
+    VARVE_TRY(tidy_stores(core_, Remains::kDropped));
+    VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
+    core_.note_snapshot_removed();
+    return {};
+  }
+
   // Freeing a large file takes as long as copying a third of it.
   Beside<void> release_replaced() {
     if (!has_threads()) return {};
