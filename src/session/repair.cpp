@@ -32,20 +32,16 @@ struct StreamDamage {
   std::vector<DamagedRange> ranges;  // in order
   uint64_t torn_bytes = 0;
 
+  // How many stretches go to quarantine, the torn tail among them.
   [[nodiscard]] uint64_t quarantined_count() const {
-    return static_cast<uint64_t>(
-        std::count_if(ranges.begin(), ranges.end(),
-                      [](const DamagedRange& range) { return range.replacement.empty(); }));
+    uint64_t count = torn_bytes > 0 ? 1 : 0;
+    for (const auto& range : ranges) count += range.replacement.empty() ? 1U : 0U;
+    return count;
   }
-  [[nodiscard]] uint64_t replacement_bytes() const {
-    uint64_t bytes = 0;
-    for (const auto& range : ranges) bytes += range.replacement.size();
-    return bytes;
-  }
-
-  [[nodiscard]] uint64_t range_bytes() const {
-    uint64_t bytes = 0;
-    for (const auto& range : ranges) bytes += range.length;
+  // How long the stream is when it is mended.
+  [[nodiscard]] uint64_t mended_bytes() const {
+    uint64_t bytes = stream_bytes - torn_bytes;
+    for (const auto& range : ranges) bytes = bytes - range.length + range.replacement.size();
     return bytes;
   }
 };
@@ -190,8 +186,7 @@ class Repair {
       epoch_ = core_.index_epoch;
       VARVE_TRY(check_index());
       metadata_lost_ = core_.metadata_was_damaged;
-      legal_to_ = core_.metadata.compacted_through_seq();
-      settled_seq_ = std::max(legal_to_, core_.durable_seq_seen);
+      marks_ = core_.log_marks();
       last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
       entries_ = core_.index.undeleted_count();
@@ -223,16 +218,11 @@ class Repair {
   }
 
   json::Tree report(bool changed) const {
-    const uint64_t before = tail_.entries_bytes + tail_.tombstones_bytes;
-    const uint64_t added =
-        damage_of_entries_.replacement_bytes() + damage_of_tombstones_.replacement_bytes();
-    const uint64_t dropped = damage_of_entries_.range_bytes() +
-                             damage_of_tombstones_.range_bytes() + damage_of_entries_.torn_bytes +
-                             damage_of_tombstones_.torn_bytes;
-    const uint64_t quarantined =
-        damage_of_entries_.quarantined_count() + damage_of_tombstones_.quarantined_count() +
-        (damage_of_entries_.torn_bytes > 0 ? 1 : 0) +
-        (damage_of_tombstones_.torn_bytes > 0 ? 1 : 0) + store_damage_count_ + vector_damage_count_;
+    const uint64_t before = damage_of_entries_.stream_bytes + damage_of_tombstones_.stream_bytes;
+    const uint64_t after = damage_of_entries_.mended_bytes() + damage_of_tombstones_.mended_bytes();
+    const uint64_t quarantined = damage_of_entries_.quarantined_count() +
+                                 damage_of_tombstones_.quarantined_count() + store_damage_count_ +
+                                 vector_damage_count_;
     json::Tree tree = json::Tree::object();
     tree.set("entries", json::Tree::integer_unsigned(entries_));
     tree.set("quarantined", json::Tree::integer_unsigned(quarantined));
@@ -240,7 +230,7 @@ class Repair {
     tree.set("missing", json::Tree::integer_unsigned(missing_));
     tree.set("metadata_lost", json::Tree::boolean(metadata_lost_));
     tree.set("bytes_before", json::Tree::integer_unsigned(before));
-    tree.set("bytes_after", json::Tree::integer_unsigned(before - dropped + added));
+    tree.set("bytes_after", json::Tree::integer_unsigned(after));
     tree.set("changed", json::Tree::boolean(changed));
     return tree;
   }
@@ -281,7 +271,7 @@ class Repair {
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
         log::scan_entries(
-            *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
+            *core_.storage, tail_.generation, 0, tail_.entries_bytes, marks_.settled_seq,
             [&](const log::ScannedEntry& line) {
               unvisited.saw(line.offset, line.length);
               const std::shared_lock lock(core_.index_mutex);
@@ -313,7 +303,7 @@ class Repair {
   }
 
   void note_order(uint64_t seq) {
-    is_out_of_order_ = is_out_of_order_ || (seq <= highest_seq_ && seq > legal_to_);
+    is_out_of_order_ = is_out_of_order_ || (seq <= highest_seq_ && seq > marks_.gaps_legal_to);
     highest_seq_ = std::max(highest_seq_, seq);
   }
 
@@ -353,8 +343,7 @@ class Repair {
   log::Tail tail_;
   StreamDamage damage_of_entries_;
   StreamDamage damage_of_tombstones_;
-  uint64_t legal_to_ = 0;
-  uint64_t settled_seq_ = 0;
+  Core::LogMarks marks_;
   uint64_t last_seq_ = 0;
   uint64_t missing_ = 0;
   uint64_t entries_ = 0;
