@@ -52,13 +52,16 @@ std::optional<int64_t> expiry_ms(const json::Tree& metadata) {
   return end_ms != kNeverDue ? std::optional(end_ms) : std::nullopt;
 }
 
+bool has_expired(const json::Tree& metadata, int64_t now_ms) {
+  const auto end_ms = expiry_ms(metadata);
+  return end_ms && is_ttl_over(*end_ms, now_ms);
+}
+
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id,
                          int64_t now_ms) {
   VARVE_TRY_ASSIGN(const std::string text, storage.get_document(log::kMetadataFile));
   const auto metadata = Metadata::parse(text, session_id);
-  if (!metadata.ok()) return false;
-  const auto end_ms = expiry_ms(metadata->tree());
-  return end_ms && is_ttl_over(*end_ms, now_ms);
+  return metadata.ok() && has_expired(metadata->tree(), now_ms);
 }
 
 Status expired_status(std::string_view session_id) {

@@ -274,8 +274,7 @@ class Restore {
   // Nobody could open it, and it must not take the place of a session that lives.
   [[nodiscard]] bool has_expired(const std::string& id, const SessionSource& source) const {
     const auto metadata = session::Metadata::parse(source.metadata(), id);
-    const auto end_ms = metadata.ok() ? session::expiry_ms(metadata->tree()) : std::nullopt;
-    return end_ms && session::is_ttl_over(*end_ms, context_.clock.now_ms());
+    return metadata.ok() && session::has_expired(metadata->tree(), context_.clock.now_ms());
   }
 
   Status install(const std::string& id, SessionSource& source, const SourceScan& scan) {

@@ -57,10 +57,7 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
   if (is_known && made_at_ms && *made_at_ms != row.created_at_ms) {
     return std::optional<json::Tree>();
   }
-  if (const auto end_ms = session::expiry_ms(metadata);
-      end_ms && session::is_ttl_over(*end_ms, now_ms)) {
-    return std::optional<json::Tree>();
-  }
+  if (session::has_expired(metadata, now_ms)) return std::optional<json::Tree>();
   const log::SessionRow owned = with_owner(row, metadata);
   if (!filter.takes(owned)) return std::optional<json::Tree>();
   item.set("user_id", json::Tree::string(owned.user_id));
