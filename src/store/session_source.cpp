@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/metadata.h"
 #include "session/retries.h"
@@ -94,8 +93,8 @@ Result<bool> SessionSource::try_to_hold() {
   settled_seq_ = durable_seq_ = durable_seq;
   compacted_through_ = 0;
   // Unreadable metadata is copied as it is: it only describes the log.
-  const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
-  if (!parsed.ok() || !parsed->is_object()) return true;
+  const auto parsed = metadata_tree();
+  if (!parsed) return true;
   if (parsed->get_int64("version") > session::kMetadataVersion) {
     return Status(Code::kFormatVersion, "the session is of a newer version; use a newer varve")
         .in_file(storage_->name_of_document(log::kMetadataFile));
@@ -107,9 +106,15 @@ Result<bool> SessionSource::try_to_hold() {
   return true;
 }
 
+std::optional<json::Tree> SessionSource::metadata_tree() const {
+  auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
+  if (!parsed.ok() || !parsed->is_object()) return std::nullopt;
+  return *std::move(parsed);
+}
+
 std::string SessionSource::metadata_with(uint64_t durable_seq) const {
-  const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
-  if (!parsed.ok() || !parsed->is_object()) return metadata_;
+  const auto parsed = metadata_tree();
+  if (!parsed) return metadata_;
   auto metadata = session::Metadata::parse(metadata_, parsed->get_string("session_id"));
   if (!metadata.ok() || metadata->edited_outside()) return metadata_;
   if (metadata->durable_seq() >= durable_seq) return metadata_;
@@ -255,8 +260,8 @@ Result<bool> SessionSource::has_vectors_of(log::SessionStorage& copy) {
 log::SessionRow SessionSource::row(std::string_view session_id) const {
   log::SessionRow row;
   row.session_id = session_id;
-  const auto parsed = json::Tree::parse(without_byte_order_mark(metadata_));
-  if (!parsed.ok() || !parsed->is_object()) return row;
+  const auto parsed = metadata_tree();
+  if (!parsed) return row;
   row.user_id = parsed->get_string("user_id");
   row.agent_id = parsed->get_string("agent_id");
   row.created_at_ms = parse_rfc3339(parsed->get_string("created_at")).value_or(0);

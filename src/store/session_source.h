@@ -18,10 +18,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "json/tree.h"
 #include "log/scan.h"
 #include "log/storage.h"
 
@@ -90,6 +92,8 @@ class SessionSource {
  private:
   Result<bool> try_to_hold();
   Status look_at_vectors();
+  // metadata.json of the held state as JSON; nothing when it is missing or no object.
+  [[nodiscard]] std::optional<json::Tree> metadata_tree() const;
   Status copy_vectors(log::Sink& sink);
   Status fail(Status status);
 
