@@ -36,6 +36,7 @@
 #include "session/catalog.h"
 #include "session/session.h"
 #include "store/catalog_entry.h"
+#include "store/open_session.h"
 
 namespace varve::store {
 
@@ -67,8 +68,6 @@ class Catalog final : public session::CatalogNotes {
   };
   Result<Sessions> find(const Wanted& wanted);
 
-  // kNotFound for a session that no longer exists.
-  using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(const std::string&)>;
   // Covers what find() found to be worth it, unless another thread of this store is doing so.
   Status take(const Sessions& found, const OpenSession& open);
 

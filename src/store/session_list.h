@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,13 +9,10 @@
 #include "base/result.h"
 #include "json/tree.h"
 #include "log/storage.h"
-#include "session/session.h"
 #include "store/list_filter.h"
+#include "store/open_session.h"
 
 namespace varve::store {
-
-// The session of this id if it is open in this process, else null.
-using FindOpen = std::function<std::shared_ptr<session::Session>(const std::string& id)>;
 
 // The answer of varve_store_sessions. Cost: reads two files for each session on the page, and the
 // rows that the filter leaves out.

@@ -14,22 +14,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "query/query.h"
 #include "session/query_results.h"
-#include "session/session.h"
+#include "store/open_session.h"
 
 namespace varve::store {
 
 constexpr size_t kKeptOpenMax = 256;
 constexpr size_t kFilesOfSessionMax = 6;  // directory, lock, log, tombstones, vectors, index
 
-// Opens a session by id. kNotFound when it no longer exists.
-using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(const std::string& id)>;
 // Told of a session that could not be read and is left out.
 using NoteFailure = std::function<void(const std::string& id, const Status& failure)>;
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "json/tree.h"
-#include "store/store_query.h"
+#include "store/open_session.h"
 
 namespace varve::store {
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "json/tree.h"
 #include "log/storage.h"
-#include "session/session.h"
+#include "store/open_session.h"
 
 namespace varve::store {
 
@@ -15,7 +14,7 @@ namespace varve::store {
 struct SweepContext {
   log::Engine* engine = nullptr;
   Clock* clock = nullptr;
-  std::function<Result<std::shared_ptr<session::Session>>(const std::string& id)> open;
+  OpenSession open;  // also a session that has expired
   // kConflict when the session turned out not to have expired.
   std::function<Status(const std::string& id)> remove;
 };

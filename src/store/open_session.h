@@ -1,0 +1,19 @@
+// How parts of the store get at its sessions.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "session/session.h"
+
+namespace varve::store {
+
+// Opens a session by id. kNotFound when it no longer exists.
+using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(const std::string& id)>;
+
+// The session of this id if it is open in this process, else null.
+using FindOpen = std::function<std::shared_ptr<session::Session>(const std::string& id)>;
+
+}  // namespace varve::store
