@@ -146,13 +146,15 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
                   std::move(place));
   }
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
-  auto results = query_sessions(
-      query, sessions.ids, settings_.threads, environment_.file_system->open_files_max(),
-      clock_.now_ms(), [&](const std::string& id) { return open_if_of(query, id); },
-      [&](const std::string& id, const Status& failure) {
-        events_.post(session::Level::kWarn, "store", id,
-                     "left out of a query: " + failure.message());
-      });
+  QueryContext context;
+  context.thread_count = settings_.threads;
+  context.open_files_max = environment_.file_system->open_files_max();
+  context.now_ms = clock_.now_ms();
+  context.open = [&](const std::string& id) { return open_if_of(query, id); };
+  context.note = [&](const std::string& id, const Status& failure) {
+    events_.post(session::Level::kWarn, "store", id, "left out of a query: " + failure.message());
+  };
+  auto results = query_sessions(query, sessions.ids, context);
   if (results.ok()) catalog(sessions);
   return results;
 }

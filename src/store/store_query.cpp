@@ -31,13 +31,11 @@ class StoreQuery {
  public:
   // At most `kept_open_max` sessions stay open between the steps.
   StoreQuery(const query::Query& query, const std::vector<std::string>& session_ids,
-             uint64_t thread_count, size_t kept_open_max, const OpenSession& open,
-             const NoteFailure& note)
+             const QueryContext& context, size_t kept_open_max)
       : query_(query),
         ids_(session_ids),
-        thread_count_(std::min<uint64_t>(thread_count, session_ids.size())),
-        open_(open),
-        note_(note),
+        context_(context),
+        thread_count_(std::min<uint64_t>(context.thread_count, session_ids.size())),
         kept_open_max_(kept_open_max),
         kept_(session_ids.size()),
         is_done_(session_ids.size()) {
@@ -186,7 +184,7 @@ class StoreQuery {
         is_lack_of_descriptors(status)) {
       if (failure_.ok()) failure_ = std::move(status);
     } else {
-      note_(ids_[number], status);
+      context_.note(ids_[number], status);
       if (left_out_.ok()) left_out_ = std::move(status);
     }
   }
@@ -200,7 +198,7 @@ class StoreQuery {
     if (is_done_[number] != 0 || is_new(ids_[number])) return {};
     std::shared_ptr<session::Session> session = kept_[number];  // no other thread uses its slot
     if (session == nullptr) {
-      VARVE_TRY_ASSIGN(session, open_(ids_[number]));
+      VARVE_TRY_ASSIGN(session, context_.open(ids_[number]));
       if (may_keep_one_more()) kept_[number] = session;
     }
     return step(*session, number);
@@ -312,9 +310,8 @@ class StoreQuery {
 
   const query::Query& query_;
   const std::vector<std::string>& ids_;
+  const QueryContext& context_;
   uint64_t thread_count_;
-  const OpenSession& open_;
-  const NoteFailure& note_;
   size_t kept_open_max_;
   std::atomic<size_t> kept_count_{0};
   // By session: null unless it is kept open between the steps, and whether it has no result.
@@ -337,20 +334,19 @@ class StoreQuery {
 
 Result<session::QueryResults> query_sessions(const query::Query& query,
                                              const std::vector<std::string>& session_ids,
-                                             uint64_t thread_count, size_t open_files_max,
-                                             int64_t now_ms, const OpenSession& open,
-                                             const NoteFailure& note) {
+                                             const QueryContext& context) {
   query::Query timed = query;
-  if (!timed.now_ms) timed.now_ms = now_ms;
+  if (!timed.now_ms) timed.now_ms = context.now_ms;
   // Each session is asked several times.
   std::unordered_set<std::string> told;
-  const NoteFailure note_once = [&](const std::string& id, const Status& failure) {
-    if (told.insert(id).second) note(id, failure);
+  QueryContext once = context;
+  once.note = [&](const std::string& id, const Status& failure) {
+    if (told.insert(id).second) context.note(id, failure);
   };
-  size_t kept_max = std::min(kKeptOpenMax, open_files_max / 2 / kFilesOfSessionMax);
+  size_t kept_max = std::min(kKeptOpenMax, context.open_files_max / 2 / kFilesOfSessionMax);
   for (;; kept_max /= 4) {
-    if (kept_max == 0) thread_count = 1;
-    auto found = StoreQuery(timed, session_ids, thread_count, kept_max, open, note_once).run();
+    if (kept_max == 0) once.thread_count = 1;
+    auto found = StoreQuery(timed, session_ids, once, kept_max).run();
     // The host has others open: fewer may do.
     if (kept_max == 0 || !is_lack_of_descriptors(found.status())) return found;
   }

@@ -30,10 +30,17 @@ constexpr size_t kFilesOfSessionMax = 6;  // directory, lock, log, tombstones, v
 // Told of a session that could not be read and is left out.
 using NoteFailure = std::function<void(const std::string& id, const Status& failure)>;
 
+// What a query across sessions needs of its store.
+struct QueryContext {
+  uint64_t thread_count = 1;
+  size_t open_files_max = 0;  // of the process
+  int64_t now_ms = 0;         // for a query that does not say its moment
+  OpenSession open;
+  NoteFailure note;
+};
+
 Result<session::QueryResults> query_sessions(const query::Query& query,
                                              const std::vector<std::string>& session_ids,
-                                             uint64_t thread_count, size_t open_files_max,
-                                             int64_t now_ms, const OpenSession& open,
-                                             const NoteFailure& note);
+                                             const QueryContext& context);
 
 }  // namespace varve::store

@@ -96,7 +96,7 @@ class Sessions {
           {sessions_[id].get(), [held = held_](session::Session*) {}});
     };
     const NoteFailure note = [this](const std::string& id, const Status&) { noted_ += id + " "; };
-    return query_sessions(*query, ids_, 1, open_files_max, clock_.now_ms(), open, note);
+    return query_sessions(*query, ids_, {1, open_files_max, clock_.now_ms(), open, note});
   }
   session::QueryResults ask(const std::string& text) {
     auto found = try_to_ask(text);
