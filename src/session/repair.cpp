@@ -1,4 +1,5 @@
-// repair: moves damage to quarantine, and keeps what is whole byte for byte.
+#include "session/repair.h"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -10,7 +11,6 @@
 #include "log/line_reader.h"
 #include "log/quarantine.h"
 #include "session/capped_stores.h"
-#include "session/maintenance.h"
 #include "session/retries.h"
 #include "session/vector_check.h"
 

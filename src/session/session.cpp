@@ -17,13 +17,16 @@
 #include "session/expiry.h"
 #include "session/export.h"
 #include "session/import.h"
+#include "session/index_listing.h"
 #include "session/index_rebuild.h"
 #include "session/key_value.h"
-#include "session/maintenance.h"
 #include "session/migration.h"
 #include "session/query.h"
+#include "session/repair.h"
 #include "session/selection.h"
+#include "session/stats.h"
 #include "session/transcript.h"
+#include "session/verify.h"
 #include "session/writer.h"
 
 namespace varve::session {

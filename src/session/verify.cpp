@@ -1,4 +1,6 @@
-// verify: reads every line, checksum, sequence number and index entry again from the log.
+// Reads every line, checksum, sequence number and index entry again from the log.
+#include "session/verify.h"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -8,7 +10,6 @@
 #include "index/snapshot.h"
 #include "log/line_reader.h"
 #include "session/capped_stores.h"
-#include "session/maintenance.h"
 #include "session/retries.h"
 #include "session/vector_check.h"
 

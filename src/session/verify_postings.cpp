@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "index/segment.h"
 #include "index/word_stem.h"
-#include "session/maintenance.h"
+#include "session/verify.h"
 
 namespace varve::session {
 

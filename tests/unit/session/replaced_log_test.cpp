@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "session/compaction.h"
-#include "session/maintenance.h"
+#include "session/index_listing.h"
 #include "session/migration.h"
+#include "session/repair.h"
 #include "session_disk.h"
 #include "watched_storage.h"
 
