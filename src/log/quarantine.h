@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>

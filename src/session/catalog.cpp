@@ -1,8 +1,6 @@
 #include "session/catalog.h"
 
 #include <shared_mutex>
-#include <span>
-#include <utility>
 
 #include "session/core.h"
 #include "session/writer.h"

@@ -1,5 +1,4 @@
 // Reading entries: from where the index says they are, with every line checked.
-#include <new>
 #include <optional>
 #include <utility>
 

@@ -1,5 +1,4 @@
 // index.bin: loaded if it fits the log, given up when it turns out wrong, and saved again.
-#include <algorithm>
 #include <utility>
 
 #include "base/hash.h"

@@ -1,7 +1,6 @@
 // Export: a session's entries, or those that match a query, as text for use elsewhere.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

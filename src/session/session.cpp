@@ -1,6 +1,5 @@
 #include "session/session.h"
 
-#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <new>

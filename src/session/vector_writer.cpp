@@ -1,6 +1,4 @@
 // Writer's part of put_vector.
-#include <new>
-#include <utility>
 
 #include "session/writer.h"
 

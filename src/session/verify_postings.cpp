@@ -1,5 +1,4 @@
 // The deep part of verify: compares each list of facets and words with what the log gives.
-#include <algorithm>
 #include <utility>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <iterator>
 #include <new>
-#include <optional>
 #include <span>
 #include <unordered_set>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "store/config.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "store/session_backup.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/hash.h"
