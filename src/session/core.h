@@ -150,6 +150,8 @@ class Core {
   [[nodiscard]] std::vector<std::pair<uint64_t, uint64_t>> gaps() const;
   // The line of one entry, checked. errors: kNotFound, kCorruption.
   Result<EntryLine> read_entry(std::string_view id);
+  // Why there is no live entry of this id: kNotFound. `is_indexed`: a row has the id.
+  [[nodiscard]] static Status no_entry(std::string_view id, bool was_deleted, bool is_indexed);
   // Null when no line is damaged. Damaged lines are read once. kGone when the log was replaced
   // meanwhile. Any thread.
   Result<std::shared_ptr<const DamagedIds>> damaged_ids();

@@ -16,12 +16,14 @@ namespace {
 // what gets do once rows are open: 22 us, and 90 ms for a million rows.
 constexpr uint64_t kRowsALookup = 256;
 
-Status no_entry(std::string_view wanted, bool was_deleted, bool is_there) {
-  const std::string why = was_deleted ? "was deleted" : is_there ? "has expired" : "does not exist";
+}  // namespace
+
+Status Core::no_entry(std::string_view wanted, bool was_deleted, bool is_indexed) {
+  const std::string why = was_deleted  ? "was deleted"
+                          : is_indexed ? "has expired"
+                                       : "does not exist";
   return {Code::kNotFound, "entry '" + std::string(wanted) + "' " + why};
 }
-
-}  // namespace
 
 // Few entries and sessions expire: the clock is asked only for those.
 bool Core::is_over(int64_t expires_at_ms) const {

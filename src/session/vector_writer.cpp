@@ -27,10 +27,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
     VARVE_TRY(core_.check_rows(core_.index_epoch));
     const auto row = core_.index.find(id);
     if (!row || !core_.index.is_live(*row, now_ms)) {
-      const std::string why = core_.index.was_deleted(id) ? "was deleted"
-                              : row                       ? "has expired"
-                                                          : "does not exist";
-      return {Code::kNotFound, "entry '" + std::string(id) + "' " + why};
+      return Core::no_entry(id, core_.index.was_deleted(id), row.has_value());
     }
     log_bytes = core_.index.coverage.entries_bytes;
   }
