@@ -35,15 +35,12 @@ Result<CatalogFacts> take_locked(Core& core) {
 
 Result<CatalogFacts> take_for_catalog(Core& core, Writer& writer) {
   Result<CatalogFacts> facts = Status(Code::kBusy, "");
-  WriteRequest request;
-  request.kind = WriteRequest::Kind::kCall;
-  request.recover = false;
-  request.operation = "catalog";
-  request.lock_wait_ms = 0;
-  request.call = [&] {
+  WriteRequest request = WriteRequest::of_call("catalog", [&] {
     facts = take_locked(core);
     return facts.status();
-  };
+  });
+  request.recover = false;
+  request.lock_wait_ms = 0;
   VARVE_TRY(writer.submit(request));
   return facts;
 }

@@ -421,13 +421,11 @@ Status Session::flush(std::optional<uint64_t> wait_ms) {
 }
 
 Status Session::make_durable(std::optional<uint64_t> wait_ms) {
-  WriteRequest request;
+  WriteRequest request =
+      WriteRequest::of_call("sync", [&] { return sync_log(parts_->core.next_seq() - 1); });
   request.lock_wait_ms = wait_ms;
   request.turn_wait_ms = wait_ms;
-  request.kind = WriteRequest::Kind::kCall;
   request.even_expired = true;  // what is synced was answered before
-  request.operation = "sync";
-  request.call = [&] { return sync_log(parts_->core.next_seq() - 1); };
   return parts_->writer.submit(request);
 }
 

@@ -195,19 +195,13 @@ Status Writer::submit(WriteRequest& request) {
 }
 
 Status Writer::run(std::string_view operation, std::function<Status()> call) {
-  WriteRequest request;
-  request.kind = WriteRequest::Kind::kCall;
-  request.operation = operation;
-  request.call = std::move(call);
+  WriteRequest request = WriteRequest::of_call(operation, std::move(call));
   return submit(request);
 }
 
 Status Writer::run_as_is(std::string_view operation, std::function<Status()> call) {
-  WriteRequest request;
-  request.kind = WriteRequest::Kind::kCall;
+  WriteRequest request = WriteRequest::of_call(operation, std::move(call));
   request.recover = false;
-  request.operation = operation;
-  request.call = std::move(call);
   return submit(request);
 }
 
@@ -218,15 +212,12 @@ void Writer::save_snapshot(Saving saving) noexcept {
     core_.index_pending_words(saving);
     const auto snapshot = core_.prepare_snapshot(saving);
     if (!snapshot) return;
-    WriteRequest request;
-    request.kind = WriteRequest::Kind::kCall;
-    request.recover = false;
-    request.operation = "save index";
-    request.lock_wait_ms = saving == Saving::kAlways ? kPatientWaitMs : 0;
-    request.call = [&] {
+    WriteRequest request = WriteRequest::of_call("save index", [&] {
       core_.put_snapshot(*snapshot);
       return Status();
-    };
+    });
+    request.recover = false;
+    request.lock_wait_ms = saving == Saving::kAlways ? kPatientWaitMs : 0;
     (void)submit(request).ok();
   } catch (const std::bad_alloc&) {
     // The next save may have memory. Without index.bin, opening takes longer, and that is all.

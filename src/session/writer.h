@@ -30,7 +30,7 @@ struct WriteRequest {
   std::vector<entry::Tombstone> tombstones;  // kDelete: entries that do not live are skipped
   size_t deleted_count = 0;                  // kDelete: how many entries were deleted
   std::function<Status()> call;              // kCall: runs alone, holding the storage's lock
-  bool recover = true;                       // kCall: move a torn tail away first
+  bool recover = true;                       // kCall: false: at once, on the log as it is
   bool even_expired = false;                 // kCall with `recover`: also when the ttl is over
   std::string_view operation = "write";      // shown to people who read the lock file
   std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
@@ -39,6 +39,15 @@ struct WriteRequest {
   Status status;                         // the outcome
   bool done = false;
   bool ends_call = false;  // the last request of one submit()
+
+  [[nodiscard]] static WriteRequest of_call(std::string_view operation,
+                                            std::function<Status()> call) {
+    WriteRequest request;
+    request.kind = Kind::kCall;
+    request.operation = operation;
+    request.call = std::move(call);
+    return request;
+  }
 };
 
 class Writer {
@@ -57,10 +66,11 @@ class Writer {
   // Submits one request and returns its outcome.
   Status submit(WriteRequest& request);
 
-  // Runs `call` alone, with the storage's lock held, the index caught up and no torn tail.
+  // Runs `call` alone, with the storage's lock held, the index caught up, no torn tail, and a log
+  // of this version. kNotFound when the session's ttl is over.
   Status run(std::string_view operation, std::function<Status()> call);
 
-  // The same without recovery: the log stays as it is.
+  // The same at once: nothing is caught up, the log stays as it is.
   Status run_as_is(std::string_view operation, std::function<Status()> call);
 
   // Sets or replaces the vector of a live entry.
