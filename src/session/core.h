@@ -138,9 +138,11 @@ class Core {
   }
   // The same as a status: kConflict if not.
   [[nodiscard]] Status check_rows(uint64_t epoch) const;
-  // Index lock held: kGone when the rows are not all there, for callers that accept any epoch.
-  // Another thread then failed to read the log to its end, and the caller has to catch up again.
+  // Index lock held, for callers that accept any epoch: fails when the rows are not all there.
+  // Another thread then failed to read the log to its end, and the caller has to catch up again:
+  // a reader is told so by kGone, the holder of the storage's lock by kConflict.
   [[nodiscard]] Status check_whole() const;
+  [[nodiscard]] Status check_whole_as_writer() const { return check_rows(index_epoch); }
 
   // Whether every row was read from the log in this process: those of index.bin may be wrong.
   [[nodiscard]] bool is_index_from_log() const;

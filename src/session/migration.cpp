@@ -48,7 +48,7 @@ class Migration {
     if (!core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
     {
       const std::shared_lock lock(core_.index_mutex);
-      VARVE_TRY(core_.check_rows(core_.index_epoch));  // else the new log would end too early
+      VARVE_TRY(core_.check_whole_as_writer());  // else the new log would end too early
       tail_ = core_.view.tail;
       end_ = core_.index.coverage.entries_bytes;
       last_seq_ = core_.last_seq();

@@ -24,7 +24,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
   uint64_t log_bytes = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
-    VARVE_TRY(core_.check_rows(core_.index_epoch));
+    VARVE_TRY(core_.check_whole_as_writer());
     const auto row = core_.index.find(id);
     if (!row || !core_.index.is_live(*row, now_ms)) {
       return Core::no_entry(id, core_.index.was_deleted(id), row.has_value());

@@ -526,7 +526,7 @@ Status Writer::delete_group(Group& group) {
   {
     const int64_t now_ms = core_.context.clock->now_ms();
     const std::shared_lock lock(core_.index_mutex);
-    VARVE_TRY(core_.check_rows(core_.index_epoch));
+    VARVE_TRY(core_.check_whole_as_writer());
     start_bytes = core_.index.coverage.tombstones_bytes;
     TakenIds taken(0, KeyHash{core_.hash_seed});
     for (WriteRequest* request : group) {
