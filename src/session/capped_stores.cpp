@@ -36,10 +36,12 @@ void add_transcript_damage(std::string_view text, std::vector<StoreDamage>* foun
     found->push_back({kStore, range.offset, range.length, std::move(range.reason)});
   }
   if (contents.torn_bytes == 0) return;
-  found->push_back({kStore, text.size() - contents.torn_bytes, contents.torn_bytes,
-                    "torn tail: the last entry is not whole, or lacks its line end; the next "
-                    "append or repair moves it to quarantine",
-                    true, true});
+  found->push_back({.store = kStore,
+                    .offset = text.size() - contents.torn_bytes,
+                    .length = contents.torn_bytes,
+                    .reason = "torn tail: the last entry is not whole, or lacks its line end; the "
+                              "next append or repair moves it to quarantine",
+                    .is_torn = true});
 }
 
 }  // namespace
@@ -136,14 +138,17 @@ Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
     if (text.code() == Code::kNotFound) continue;
     if (text.code() == Code::kSizeLimit) {
       const Place& place = text.status().place();
-      found.push_back({store, 0, place.size.value_or(0), oversized(store, place).message(), false});
+      found.push_back({.store = store,
+                       .length = place.size.value_or(0),
+                       .reason = oversized(store, place).message(),
+                       .is_readable = false});
       continue;
     }
     if (io::is_not_a_file(text.status())) {
-      found.push_back({store, 0, 0,
-                       std::string(file_of(store)) +
-                           " is a link, a directory or a device, not a file: move it away",
-                       false});
+      found.push_back({.store = store,
+                       .reason = std::string(file_of(store)) +
+                                 " is a link, a directory or a device, not a file: move it away",
+                       .is_readable = false});
       continue;
     }
     VARVE_TRY(text);
