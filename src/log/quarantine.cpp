@@ -28,11 +28,6 @@ class Records {
  public:
   Records(SessionStorage& storage, const QuarantineReason& why) : storage_(storage), why_(why) {}
 
-  void set_reason(std::string_view file, std::string_view reason) {
-    why_.file = file;
-    why_.reason = reason;
-  }
-
   Status add(std::string_view bytes, uint64_t offset) {
     json::Tree record = json::Tree::object();
     record.set("timestamp", json::Tree::string(format_rfc3339(why_.now_ms)));
@@ -45,11 +40,15 @@ class Records {
     return text_.size() < kRecordBytes ? Status() : append();
   }
 
-  Status add_range(Stream stream, uint64_t generation, uint64_t offset, uint64_t length) {
+  // As much of it as is there.
+  Status add_stretch(uint64_t generation, const Damage& stretch) {
+    why_.file = file_of(stretch.stream);
+    why_.reason = stretch.reason;
     std::string bytes;
-    for (uint64_t at = offset; at < offset + length;) {
-      bytes.resize(static_cast<size_t>(std::min<uint64_t>(kRecordBytes, offset + length - at)));
-      VARVE_TRY_ASSIGN(const size_t got, storage_.read(stream, generation, at, bytes));
+    const uint64_t end = stretch.offset + stretch.length;
+    for (uint64_t at = stretch.offset; at < end;) {
+      bytes.resize(static_cast<size_t>(std::min<uint64_t>(kRecordBytes, end - at)));
+      VARVE_TRY_ASSIGN(const size_t got, storage_.read(stretch.stream, generation, at, bytes));
       if (got == 0) break;
       VARVE_TRY(add(std::string_view(bytes).substr(0, got), at));
       at += got;
@@ -83,20 +82,12 @@ Status quarantine_bytes(SessionStorage& storage, std::string_view bytes, uint64_
   return records.append();
 }
 
-Status quarantine_range(SessionStorage& storage, Stream stream, uint64_t generation,
-                        uint64_t offset, uint64_t length, const QuarantineReason& why) {
-  Records records(storage, why);
-  VARVE_TRY(records.add_range(stream, generation, offset, length));
-  return records.append();
-}
-
 Status Quarantining::add(uint64_t generation, const std::vector<Damage>& stretches) {
   Records records(storage_, {{}, {}, now_ms_});
   auto done = done_;
   for (const Damage& one : stretches) {
     if (!done.emplace(one.stream, generation, one.offset, one.length).second) continue;
-    records.set_reason(file_of(one.stream), one.reason);
-    VARVE_TRY(records.add_range(one.stream, generation, one.offset, one.length));
+    VARVE_TRY(records.add_stretch(generation, one));
   }
   VARVE_TRY(records.append());
   done_ = std::move(done);

@@ -21,22 +21,18 @@ struct QuarantineReason {
   int64_t now_ms = 0;
 };
 
-// Copies [offset, offset + length) of a stream to quarantine, in records of at most 1 MB; durable
-// when this answers ok. The caller holds the session's lock and cuts the bytes off afterwards.
-Status quarantine_range(SessionStorage& storage, Stream stream, uint64_t generation,
-                        uint64_t offset, uint64_t length, const QuarantineReason& why);
-
-// The same for bytes in memory.
+// Copies bytes that are in memory to quarantine, in records of at most 1 MB; durable when this
+// answers ok. The caller holds the session's lock and removes them from their file afterwards.
 Status quarantine_bytes(SessionStorage& storage, std::string_view bytes, uint64_t offset,
                         const QuarantineReason& why);
 
-// Copies stretches to quarantine, each only once: for work that may have to begin again.
+// The same for stretches of streams, each only once: work may have to begin again.
 class Quarantining {
  public:
   Quarantining(SessionStorage& storage, int64_t now_ms) : storage_(storage), now_ms_(now_ms) {}
 
-  // As quarantine_range() for each of them that was not given before with this generation, but
-  // synced once for a megabyte of records: a log may have as many damaged lines as it has bytes.
+  // Copies those that were not given before with this generation. Synced once for a megabyte of
+  // records: a log may have as many damaged lines as it has bytes.
   Status add(uint64_t generation, const std::vector<Damage>& stretches);
 
  private:

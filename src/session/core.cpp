@@ -406,16 +406,15 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
   if ((entries ? now.entries_bytes : now.tombstones_bytes) != tail_bytes) {
     return {Code::kConflict, "the log grew meanwhile"};
   }
-  const std::string why = "torn tail: " + std::string(reason);
   uint64_t generation = 0;
   {
     const std::shared_lock lock(index_mutex);
     generation = view.tail.generation;
   }
   // Copied before cut: a crash in between leaves the bytes in both places, never in neither.
-  VARVE_TRY(log::quarantine_range(*storage, stream, generation, covered_bytes,
-                                  tail_bytes - covered_bytes,
-                                  {log::file_of(stream), why, context.clock->now_ms()}));
+  log::Quarantining quarantine(*storage, context.clock->now_ms());
+  VARVE_TRY(quarantine.add(generation, {{stream, covered_bytes, tail_bytes - covered_bytes,
+                                         "torn tail: " + std::string(reason)}}));
   VARVE_TRY(storage->truncate(stream, tail_bytes, covered_bytes));
   const bool was_durable = entries && covered_bytes < storage->durable_mark().entries_bytes;
   json::Tree details = json::Tree::object();

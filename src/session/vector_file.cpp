@@ -130,8 +130,9 @@ Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t di
 
 // Copied before cut: a crash in between leaves the bytes in both places, never in neither.
 Status VectorFile::cut_torn_end(const log::VectorsTail& tail, uint64_t end, int64_t now_ms) {
-  VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, end,
-                                  tail.bytes - end, {log::kVectorsFile, kTornEnd, now_ms}));
+  log::Quarantining quarantine(storage_, now_ms);
+  VARVE_TRY(quarantine.add(
+      tail.generation, {{log::Stream::kVectors, end, tail.bytes - end, std::string(kTornEnd)}}));
   return storage_.truncate(log::Stream::kVectors, tail.bytes, end);
 }
 
@@ -198,8 +199,9 @@ Status VectorFile::set_aside(const Selection& selection, log::Quarantining& quar
 
 Status VectorFile::set_all_aside(int64_t now_ms) {
   VARVE_TRY_ASSIGN(const log::VectorsTail tail, storage_.vectors_tail());
-  VARVE_TRY(log::quarantine_range(storage_, log::Stream::kVectors, tail.generation, 0, tail.bytes,
-                                  {log::kVectorsFile, "its header is damaged", now_ms}));
+  log::Quarantining quarantine(storage_, now_ms);
+  VARVE_TRY(quarantine.add(tail.generation,
+                           {{log::Stream::kVectors, 0, tail.bytes, "its header is damaged"}}));
   whole_ = {};
   return storage_.remove_vectors();
 }

@@ -51,12 +51,13 @@ TEST(Quarantine, MuchIsSeveralRecordsThatJoin) {
   LogText log(text);
   const uint64_t from = 100;
   const std::string part = text.substr(from, text.size() - 200);
-  const QuarantineReason why{"memory.jsonl", "why", test::kStartMs};
   for (const bool is_in_memory : {false, true}) {
     log.session().quarantine.clear();
+    Quarantining stretches(log.storage(), test::kStartMs);
     const Status kept =
-        is_in_memory ? quarantine_bytes(log.storage(), part, from, why)
-                     : quarantine_range(log.storage(), Stream::kEntries, 1, from, part.size(), why);
+        is_in_memory
+            ? quarantine_bytes(log.storage(), part, from, {"memory.jsonl", "why", test::kStartMs})
+            : stretches.add(1, {{Stream::kEntries, from, part.size(), "why"}});
     ASSERT_TRUE(kept.ok());
     const auto records = records_of(log.session().quarantine);
     EXPECT_EQ(records.size(), 3u);
@@ -71,9 +72,8 @@ TEST(Quarantine, MuchIsSeveralRecordsThatJoin) {
 
 TEST(Quarantine, ARangeThatIsNotAllThereKeepsWhatIs) {
   LogText log("0123456789");
-  ASSERT_TRUE(
-      quarantine_range(log.storage(), Stream::kEntries, 1, 6, 100, {"memory.jsonl", "why", 0})
-          .ok());
+  Quarantining stretches(log.storage(), 0);
+  ASSERT_TRUE(stretches.add(1, {{Stream::kEntries, 6, 100, "why"}}).ok());
   const auto records = records_of(log.session().quarantine);
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(test::decode_base64(records[0].get_string("bytes")), "6789");
