@@ -233,8 +233,7 @@ Status Core::read_changes_once(log::Tail tail) {
   }
   index_is_whole_ = false;
   view.tail = tail;
-  VARVE_TRY_ASSIGN(const Reading reading,
-                   read_log_into(&index, tail, log_marks(), [](std::string_view) {}));
+  VARVE_TRY_ASSIGN(const Reading reading, read_log_into(&index, tail, log_marks()));
   note(reading);
   index_is_whole_ = true;
   return {};
@@ -254,8 +253,7 @@ Core::LogMarks Core::log_marks() const {
 
 // A torn tail that was seen may be cut off before it is read: only what was scanned counts.
 Result<Core::Reading> Core::read_log_into(index::Index* into, const log::Tail& tail,
-                                          const LogMarks& marks,
-                                          const std::function<void(std::string_view line)>& added) {
+                                          const LogMarks& marks, const Added& added) {
   Reading reading;
   reading.tail = tail;
   if (into->coverage.tombstones_bytes != tail.tombstones_bytes) {
@@ -283,9 +281,8 @@ Result<log::ScanReport> Core::read_tombstones_into(index::Index* into, const log
   return report;
 }
 
-Result<log::ScanReport> Core::read_entries_into(
-    index::Index* into, const log::Tail& tail, const LogMarks& marks,
-    const std::function<void(std::string_view line)>& added) {
+Result<log::ScanReport> Core::read_entries_into(index::Index* into, const log::Tail& tail,
+                                                const LogMarks& marks, const Added& added) {
   index::Coverage& coverage = into->coverage;
   VARVE_TRY_ASSIGN(
       log::ScanReport report,
@@ -299,7 +296,7 @@ Result<log::ScanReport> Core::read_entries_into(
               context.counters->lines_skipped += 1;
               context.counters->corruption_errors += 1;
               post_repeated_id(*line.facts, line.offset);
-            } else {
+            } else if (added) {
               added(line.bytes);
             }
             coverage.entries_bytes = line.offset + line.length + 1;

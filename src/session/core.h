@@ -81,7 +81,8 @@ class Core {
   Status rebuild_and_start_over();
 
   // For building another index beside the one in use. read_log_into() adds to `into` what the log
-  // has behind its coverage, up to `tail`; `added` is called with the line of each new row.
+  // has behind its coverage, up to `tail`; `added`, if given, is called with the line of each new
+  // row.
   struct LogMarks {
     uint64_t gaps_legal_to = 0;  // a seq: gaps up to it are legal
     uint64_t settled_seq = 0;    // log/scan.h
@@ -96,8 +97,9 @@ class Core {
   // which contains all of that. In the other order, entries added in between would look lost, and a
   // batch that is partly in the tail would look as if the disk had lost the rest.
   Result<log::Tail> look();
+  using Added = std::function<void(std::string_view line)>;
   Result<Reading> read_log_into(index::Index* into, const log::Tail& tail, const LogMarks& marks,
-                                const std::function<void(std::string_view line)>& added);
+                                const Added& added = {});
   // Reads into `made` what the log got after `reading`, makes it the session's index and leaves the
   // old one in `made`. On failure the old one stays in use. kGone: the log was replaced.
   enum class Words : uint8_t {
@@ -355,9 +357,8 @@ class Core {
   void give_up_snapshot(const Status& why);
   void count_rebuild();
   Result<log::ScanReport> read_tombstones_into(index::Index* into, const log::Tail& tail);
-  Result<log::ScanReport> read_entries_into(
-      index::Index* into, const log::Tail& tail, const LogMarks& marks,
-      const std::function<void(std::string_view line)>& added);
+  Result<log::ScanReport> read_entries_into(index::Index* into, const log::Tail& tail,
+                                            const LogMarks& marks, const Added& added);
   void post_repeated_id(const entry::EntryFacts& facts, uint64_t offset);
   void note(const Reading& reading);
   void note_damage(const log::ScanReport& report, log::Stream stream);

@@ -203,8 +203,7 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading, Words wor
                               now.entries_bytes >= covered.entries_bytes &&
                               now.tombstones_bytes >= covered.tombstones_bytes;
   if (!is_of_this_log) return log::replaced();
-  VARVE_TRY_ASSIGN(const Reading since,
-                   read_log_into(&made, now, log_marks(), [](std::string_view) {}));
+  VARVE_TRY_ASSIGN(const Reading since, read_log_into(&made, now, log_marks()));
   const SnapshotExtent in_file = saved.covered;
   const bool may_keep_words = words == Words::kKept && index_is_whole_;
   swap(index, made);

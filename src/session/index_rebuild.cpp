@@ -1,6 +1,5 @@
 #include "session/index_rebuild.h"
 
-#include <functional>
 #include <mutex>
 #include <string_view>
 
@@ -11,10 +10,8 @@ namespace varve::session {
 
 namespace {
 
-using Added = std::function<void(std::string_view line)>;
-
 // Reads all of the log as it is now into `made`. kGone: it is being replaced.
-Result<Core::Reading> read_log(Core& core, index::Index* made, const Added& added) {
+Result<Core::Reading> read_log(Core& core, index::Index* made, const Core::Added& added = {}) {
   VARVE_TRY(core.follow());  // so that the metadata fits the present log
   log::Tail tail;
   Core::LogMarks marks;
@@ -41,7 +38,7 @@ Status take_rows_once(Core& core) {
   VARVE_TRY(core.load_sections());
   if (core.is_index_from_log()) return {};
   index::Index made = core.empty_index();
-  VARVE_TRY_ASSIGN(const Core::Reading reading, read_log(core, &made, [](std::string_view) {}));
+  VARVE_TRY_ASSIGN(const Core::Reading reading, read_log(core, &made));
   made.compress_facets();
   return core.adopt_rebuilt(made, reading, Core::Words::kKept);
 }
