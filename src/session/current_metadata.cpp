@@ -29,7 +29,8 @@ void CurrentMetadata::set(Metadata fresh, Facts facts) noexcept {
   renews_below_ms_.store(facts.renewal.below_ms);
   renews_from_ms_.store(facts.renewal.from_ms);
   may_have_stray_vectors_.store(facts.may_have_stray_vectors);
-  facts_ = std::move(facts);
+  decay_rules_ = std::move(facts.decay_rules);
+  compacted_through_seq_ = facts.compacted_through_seq;
   value_ = std::move(fresh);
 }
 

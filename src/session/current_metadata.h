@@ -39,11 +39,9 @@ class CurrentMetadata {
   [[nodiscard]] const json::Tree& tree() const { return value_.tree(); }
   [[nodiscard]] uint64_t durable_seq() const { return value_.durable_seq(); }
   [[nodiscard]] uint64_t generation() const { return value_.generation(); }
-  [[nodiscard]] uint64_t compacted_through_seq() const { return facts_.compacted_through_seq; }
+  [[nodiscard]] uint64_t compacted_through_seq() const { return compacted_through_seq_; }
   // How entries decay: the session's own rules, else the store's.
-  [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const {
-    return facts_.decay_rules;
-  }
+  [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const { return decay_rules_; }
   // When the session is compacted automatically: the session's own rules, else the store's.
   [[nodiscard]] CompactionPolicy compaction_policy() const;
 
@@ -60,7 +58,8 @@ class CurrentMetadata {
  private:
   const Settings& settings_;
   Metadata value_;
-  Facts facts_;
+  std::shared_ptr<const decay::Rules> decay_rules_;
+  uint64_t compacted_through_seq_ = 0;
   std::atomic<int64_t> expiry_ms_{kNeverDue};
   std::atomic<int64_t> renews_below_ms_{Renewal().below_ms};
   std::atomic<int64_t> renews_from_ms_{kNeverDue};
