@@ -12,6 +12,7 @@
 // ("heal"). If that fails too, this storage refuses all further writes.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -128,7 +129,8 @@ class DirectoryStorage final : public SessionStorage {
   OpenStream& stream_of(Stream stream);   // with the mutex held
   OpenStream snapshot_of(Stream stream);  // a copy, for use without the mutex
   uint64_t& generation_of(Stream stream);
-  bool& unsynced(Stream stream);
+  // Whether it was appended to by this object and not synced since. Lock holder.
+  bool& unsynced(Stream stream) { return unsynced_[static_cast<size_t>(stream)]; }
 
   // Parts of lock().
   Status open_lock_file();
@@ -208,9 +210,7 @@ class DirectoryStorage final : public SessionStorage {
   bool is_noted_ = false;      // since the lock file last said "catalogued"
   bool own_name_synced_ = false;
   bool has_unsynced_name_ = false;  // a document's own name is not durable yet
-  bool entries_unsynced_ = false;   // appended to by this object and not synced since
-  bool tombstones_unsynced_ = false;
-  bool vectors_unsynced_ = false;
+  std::array<bool, kStreamCount> unsynced_{};
   // The transcript file that was last synced with its name durable, and up to where.
   io::FileIdentity transcript_synced_;
   uint64_t transcript_synced_bytes_ = 0;

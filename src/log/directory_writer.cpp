@@ -69,12 +69,6 @@ void DirectoryStorage::note_appended(Stream stream, uint64_t end_bytes) {
   is_tail_known_ = is_lock_kept_;
 }
 
-bool& DirectoryStorage::unsynced(Stream stream) {
-  return stream == Stream::kEntries   ? entries_unsynced_
-         : stream == Stream::kVectors ? vectors_unsynced_
-                                      : tombstones_unsynced_;
-}
-
 Status DirectoryStorage::open_for_append(Stream stream) {
   VARVE_TRY_ASSIGN(auto file, directory_->open(file_of(stream), io::OpenMode::kAppendOrCreate));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
@@ -271,7 +265,7 @@ Status DirectoryStorage::sync_own_name() {
 Status DirectoryStorage::sync(uint64_t last_seq) {
   VARVE_TRY(refuse_if_poisoned());
   VARVE_TRY_ASSIGN(const Tail now, tail());
-  if (entries_unsynced_ || state_.durable_bytes < now.entries_bytes) {
+  if (unsynced(Stream::kEntries) || state_.durable_bytes < now.entries_bytes) {
     VARVE_TRY(sync_stream(Stream::kEntries));
   }
   VARVE_TRY_ASSIGN(const VectorsTail vectors, vectors_tail());
@@ -448,7 +442,7 @@ Status DirectoryStorage::remove_vectors() {
   if (present.bytes == 0 && !snapshot_of(Stream::kVectors).file) return {};
   VARVE_TRY(directory_->remove(kVectorsFile));
   VARVE_TRY(directory_->sync());
-  vectors_unsynced_ = false;
+  unsynced(Stream::kVectors) = false;
   return vectors_tail().status();
 }
 

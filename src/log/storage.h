@@ -35,6 +35,7 @@ namespace varve::log {
 
 // Tables of names use this order.
 enum class Stream : uint8_t { kEntries, kTombstones, kQuarantine, kVectors };
+inline constexpr size_t kStreamCount = 4;
 
 // The names of a session's parts: of its files in a directory, and in reports of any storage.
 inline constexpr std::string_view kEntriesFile = "memory.jsonl";
