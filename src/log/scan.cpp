@@ -287,4 +287,16 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
   return report;
 }
 
+Status list_damaged_lines(SessionStorage& storage, Stream stream, uint64_t generation,
+                          uint64_t from, uint64_t to, std::vector<Damage>* damaged) {
+  LineReader reader(storage, stream, generation, from, to);
+  Line line;
+  for (;;) {
+    VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
+    if (!more) return {};
+    if (is_blank(line)) continue;
+    damaged->push_back({stream, line.offset, line.length, "a damaged line"});
+  }
+}
+
 }  // namespace varve::log

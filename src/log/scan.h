@@ -80,4 +80,9 @@ Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, ui
 Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation, uint64_t from,
                                    uint64_t to, const VisitTombstone& visit);
 
+// Adds to *damaged each line of [from, to) but blank ones: for a stretch of which no line was
+// visited. A scan itself lists only the first kDamageListMax.
+Status list_damaged_lines(SessionStorage& storage, Stream stream, uint64_t generation,
+                          uint64_t from, uint64_t to, std::vector<Damage>* damaged);
+
 }  // namespace varve::log

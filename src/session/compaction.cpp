@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "entry/entry.h"
 #include "index/snapshot.h"
-#include "log/line_reader.h"
 #include "log/quarantine.h"
 #include "log/scan.h"
 #include "query/relevance.h"
@@ -249,10 +248,8 @@ class Compaction {
            !is_protected(row, relevance);
   }
 
-  void drop(Dropped why) { report_.dropped[static_cast<size_t>(why)] += 1; }
-
   void drop_row(uint32_t row, Dropped why) {
-    drop(why);
+    report_.dropped[static_cast<size_t>(why)] += 1;
     if (index_from_log_) return;
     const index::Index& index = core_.index;
     dropped_.push_back({index.location(row), index.id(row), why});
@@ -302,23 +299,16 @@ class Compaction {
     return false;
   }
 
-  // Finds bytes that no row stands for: blank lines and damage.
+  // Finds damage: what no row stands for and is not blank.
   Status look_between() {
-    for (const auto& [from, to] : gaps_) VARVE_TRY(look_at_gap(from, to));
-    return {};
-  }
-
-  Status look_at_gap(uint64_t from, uint64_t to) {
-    log::LineReader reader(*core_.storage, log::Stream::kEntries, tail_.generation, from, to);
-    log::Line line;
-    for (;;) {
-      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
-      if (!more) return {};
-      if (log::is_blank(line)) continue;
-      if (!index_from_log_) return doubt(line.offset);  // it may be an entry
-      damage_.push_back({log::Stream::kEntries, line.offset, line.length, "a damaged line"});
-      drop(Dropped::kDamaged);
+    for (const auto& [from, to] : gaps_) {
+      VARVE_TRY(log::list_damaged_lines(*core_.storage, log::Stream::kEntries, tail_.generation,
+                                        from, to, &damage_));
+      const bool may_be_entries = !damage_.empty() && !index_from_log_;
+      if (may_be_entries) return doubt(damage_.front().offset);
     }
+    report_.dropped[static_cast<size_t>(Dropped::kDamaged)] = damage_.size();
+    return {};
   }
 
   // Writes the number that makes the gaps legal; after a crash behind it the old log is still

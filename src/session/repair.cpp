@@ -78,31 +78,20 @@ class Unvisited {
   Result<std::vector<DamagedRange>> damage(log::SessionStorage& storage, log::Stream stream,
                                            uint64_t generation, log::ScanReport scan) {
     note_to(scan.committed_end);
-    std::vector<DamagedRange> ranges = ranges_of(std::move(scan.damaged));
-    if (ranges.size() == scan.damaged_count) return ranges;
-    const uint64_t listed_end = ranges.back().offset + ranges.back().length;
+    std::vector<log::Damage> damaged = std::move(scan.damaged);
+    if (damaged.size() == scan.damaged_count) return ranges_of(std::move(damaged));
+    const uint64_t listed_end = damaged.back().offset + damaged.back().length;
     for (const auto& [from, to] : gaps_) {
       if (to <= listed_end) continue;
-      log::LineReader reader(storage, stream, generation, std::max(from, listed_end), to);
-      VARVE_TRY(list(reader, stream, &ranges));
+      VARVE_TRY(log::list_damaged_lines(storage, stream, generation, std::max(from, listed_end), to,
+                                        &damaged));
     }
-    return ranges;
+    return ranges_of(std::move(damaged));
   }
 
  private:
   void note_to(uint64_t offset) {
     if (offset > at_) gaps_.emplace_back(at_, offset);
-  }
-
-  static Status list(log::LineReader& reader, log::Stream stream,
-                     std::vector<DamagedRange>* ranges) {
-    log::Line line;
-    for (;;) {
-      VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
-      if (!more) return {};
-      if (log::is_blank(line)) continue;
-      ranges->push_back({{stream, line.offset, line.length, "a damaged line"}, {}});
-    }
   }
 
   uint64_t at_ = 0;
