@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -235,30 +234,13 @@ class ResultReader {
   ResultReader(Core& core, const query::Query& query, SessionQuery& session_query, bool wants_ids)
       : core_(core), query_(query), session_query_(session_query), wants_ids_(wants_ids) {}
 
-  // Under the index's lock.
-  void take(query::Answer answer) {
-    answer_ = std::move(answer);
-    rows_.clear();
-    rows_.reserve(answer_.hits.size());
-    explanations_.clear();
-    if (answer_.has_more) {
-      last_id_ = core_.index.id(answer_.hits.back().place.row);
-      last_seq_ = core_.index.seq(answer_.hits.back().place.row);
-      newest_id_ = core_.index.id(answer_.row_end - 1);
-    }
-    for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
-    for (const query::Hit& hit : answer_.hits) {
-      FoundRow& found = rows_.emplace_back();
-      if (wants_ids_) {
-        session_query_.find_row(hit.place.row, &found);
-      } else {
-        session_query_.find_line(hit.place.row, &found);
-      }
-      if (query_.explain) {
-        explanations_.push_back(
-            explain_hit(core_.index, session_query_.rules(), query_, answer_, hit));
-      }
-    }
+  // Searches, and notes where the entries are that were found.
+  Status find() {
+    return session_query_.with_search([this](query::Search& search) -> Status {
+      VARVE_TRY_ASSIGN(query::Answer answer, search.run());
+      take(std::move(answer));
+      return {};
+    });
   }
 
   // Outside the lock. kGone: start over.
@@ -298,6 +280,32 @@ class ResultReader {
   }
 
  private:
+  // Under the index's lock.
+  void take(query::Answer answer) {
+    answer_ = std::move(answer);
+    rows_.clear();
+    rows_.reserve(answer_.hits.size());
+    explanations_.clear();
+    if (answer_.has_more) {
+      last_id_ = core_.index.id(answer_.hits.back().place.row);
+      last_seq_ = core_.index.seq(answer_.hits.back().place.row);
+      newest_id_ = core_.index.id(answer_.row_end - 1);
+    }
+    for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
+    for (const query::Hit& hit : answer_.hits) {
+      FoundRow& found = rows_.emplace_back();
+      if (wants_ids_) {
+        session_query_.find_row(hit.place.row, &found);
+      } else {
+        session_query_.find_line(hit.place.row, &found);
+      }
+      if (query_.explain) {
+        explanations_.push_back(
+            explain_hit(core_.index, session_query_.rules(), query_, answer_, hit));
+      }
+    }
+  }
+
   void complete(QueryResults* results) const {
     results->row_end = answer_.row_end;
     results->last_seq = answer_.last_seq;
@@ -374,11 +382,7 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
   session_query.use_vectors();
   ResultReader reader(core, query, session_query, shared != nullptr);
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
-    VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
-      VARVE_TRY_ASSIGN(query::Answer answer, search.run());
-      reader.take(std::move(answer));
-      return {};
-    }));
+    VARVE_TRY(reader.find());
     auto results = reader.read();
     if (results.code() == Code::kCorruption) {
       VARVE_TRY(core.rebuild());  // index.bin may be the one that is wrong
@@ -394,11 +398,7 @@ Result<UnreadResults> find_unread(Core& core, const query::Query& query,
   SessionQuery session_query(core, query, &shared);
   session_query.use_vectors();
   ResultReader reader(core, query, session_query, true);
-  VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
-    VARVE_TRY_ASSIGN(query::Answer answer, search.run());
-    reader.take(std::move(answer));
-    return {};
-  }));
+  VARVE_TRY(reader.find());
   return reader.unread();
 }
 
@@ -489,46 +489,6 @@ Result<Core::LiveRows> find_rows(Core& core, const query::Query& query) {
     return {};
   }));
   return live;
-}
-
-namespace {
-
-// Counts live entries by tag. kGone when the index was found to be wrong.
-Status count_tags(Core& core, std::map<std::string, uint64_t>* counts) {
-  counts->clear();
-  const int64_t now_ms = core.context.clock->now_ms();
-  const std::shared_lock lock(core.index_mutex);
-  VARVE_TRY(core.check_whole());
-  const index::Index& index = core.index;
-  index.facets().for_each_tag([&](std::string_view tag, const index::PostingList& rows) {
-    uint64_t count = 0;
-    index::PostingCursor cursor(rows);
-    for (uint32_t row = cursor.seek(0); row < index.size(); row = cursor.next()) {
-      if (index.is_live(row, now_ms)) count += 1;
-    }
-    if (count > 0) (*counts)[std::string(tag)] = count;
-  });
-  return index.is_damaged() ? Status(Code::kGone, "the index was damaged") : Status();
-}
-
-}  // namespace
-
-Result<json::Tree> list_tags(Core& core) {
-  std::map<std::string, uint64_t> counts;
-  VARVE_TRY(while_replaced([&]() -> Status {
-    VARVE_TRY(core.prepare_query({}));
-    return count_tags(core, &counts);
-  }));
-  json::Tree tags = json::Tree::array();
-  for (const auto& [tag, count] : counts) {
-    json::Tree item = json::Tree::object();
-    item.set("tag", json::Tree::string(tag));
-    item.set("entries", json::Tree::integer_unsigned(count));
-    tags.push(std::move(item));
-  }
-  json::Tree tree = json::Tree::object();
-  tree.set("tags", std::move(tags));
-  return tree;
 }
 
 }  // namespace varve::session

@@ -60,7 +60,4 @@ Result<std::vector<std::string>> find_matches(Core& core, const query::Query& qu
 // The rows of these entries, for Core::for_each_line.
 Result<Core::LiveRows> find_rows(Core& core, const query::Query& query);
 
-// {"tags":[{"tag","entries"}]}: by name, every tag of live entries and the tags above it.
-Result<json::Tree> list_tags(Core& core);
-
 }  // namespace varve::session

@@ -24,6 +24,7 @@
 #include "session/repair.h"
 #include "session/selection.h"
 #include "session/stats.h"
+#include "session/tags.h"
 #include "session/transcript.h"
 #include "session/verify.h"
 #include "session/writer.h"

@@ -20,6 +20,7 @@
 #include "session/query.h"
 #include "session/selection.h"
 #include "session/stats.h"
+#include "session/tags.h"
 #include "session/stored_entry.h"
 #include "session/usage.h"
 #include "session/verify.h"
