@@ -15,8 +15,8 @@ constexpr double kHoursMax = 1e9;
 
 class DecayReader {
  public:
-  DecayReader(std::string_view text, bool strict, decay::Rules* rules)
-      : text_(text), strict_(strict), rules_(rules) {}
+  DecayReader(std::string_view text, UnknownMembers unknown, decay::Rules* rules)
+      : text_(text), unknown_(unknown), rules_(rules) {}
 
   Status read(json::Value config) {
     json::ObjectReader reader(text_, config);
@@ -37,7 +37,7 @@ class DecayReader {
 
  private:
   Status finish(json::ObjectReader& reader) const {
-    if (!strict_) reader.allow_unknown();
+    if (unknown_ == UnknownMembers::kPassedOver) reader.allow_unknown();
     Status status = reader.finish();
     return status.ok() ? failure_ : status;
   }
@@ -101,17 +101,17 @@ class DecayReader {
   }
 
   std::string_view text_;
-  bool strict_;
+  UnknownMembers unknown_;
   decay::Rules* rules_;
   Status failure_;  // of a type
 };
 
 }  // namespace
 
-Status read_decay_config(std::string_view text, json::Value config, bool strict,
+Status read_decay_config(std::string_view text, json::Value config, UnknownMembers unknown,
                          decay::Rules* rules) {
   decay::Rules changed = *rules;
-  VARVE_TRY(DecayReader(text, strict, &changed).read(config));
+  VARVE_TRY(DecayReader(text, unknown, &changed).read(config));
   *rules = std::move(changed);
   return {};
 }
@@ -125,7 +125,8 @@ std::optional<decay::Rules> own_decay_rules(const json::Tree& metadata,
   decay::Rules rules = of_store;
   // It was checked when it was set, but may have been edited by hand since.
   const bool is_right =
-      document.parse(text).ok() && read_decay_config(text, document.root(), false, &rules).ok();
+      document.parse(text).ok() &&
+      read_decay_config(text, document.root(), UnknownMembers::kPassedOver, &rules).ok();
   return is_right ? std::optional(std::move(rules)) : std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 // asked, so update_interval_minutes has no effect.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -22,9 +23,12 @@
 
 namespace varve::session {
 
-// Changes *rules as the object says. `strict`: unknown members are errors.
+// What to do about members that this version does not know.
+enum class UnknownMembers : uint8_t { kRefused, kPassedOver };
+
+// Changes *rules as the object says.
 // errors: kInvalidArgument naming the member and its offset in `text`.
-Status read_decay_config(std::string_view text, json::Value config, bool strict,
+Status read_decay_config(std::string_view text, json::Value config, UnknownMembers unknown,
                          decay::Rules* rules);
 
 // The session's rules: the store's, changed by the decay_config of its metadata. Nothing when it

@@ -71,7 +71,7 @@ Status check_decay(const json::Tree& tree) {
   json::Document document;
   VARVE_TRY(document.parse(text));
   decay::Rules rules = decay::Rules::defaults();
-  return read_decay_config(text, document.root(), true, &rules);
+  return read_decay_config(text, document.root(), UnknownMembers::kRefused, &rules);
 }
 
 void read_compaction_config(json::ObjectReader& parent, bool null_allowed) {
@@ -315,7 +315,7 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   VARVE_TRY(reader.finish());
   if (const auto decay = document.root().find("decay_config")) {
     decay::Rules rules = decay::Rules::defaults();
-    VARVE_TRY(read_decay_config(text, *decay, true, &rules));
+    VARVE_TRY(read_decay_config(text, *decay, UnknownMembers::kRefused, &rules));
   }
   options.members = json::Tree::from(document.root());
   options.members.erase("if_exists");  // of this call, not of the session

@@ -43,8 +43,8 @@ uint64_t major_of(std::string_view version) {
 
 class ConfigReader {
  public:
-  ConfigReader(std::string_view text, bool strict, Config* config)
-      : text_(text), strict_(strict), config_(config), settings_(&config->settings) {}
+  ConfigReader(std::string_view text, ConfigSource source, Config* config)
+      : text_(text), source_(source), config_(config), settings_(&config->settings) {}
 
   Status read(json::Value root) {
     json::ObjectReader reader(text_, root);
@@ -66,7 +66,7 @@ class ConfigReader {
   using Read = void (ConfigReader::*)(json::ObjectReader&);
 
   Status finish(json::ObjectReader& reader) const {
-    if (!strict_) reader.allow_unknown();
+    if (source_ == ConfigSource::kStored) reader.allow_unknown();
     return reader.finish();
   }
 
@@ -120,7 +120,7 @@ class ConfigReader {
     bool exclusive = settings_->exclusive;
     reader.read_bool("exclusive", &exclusive);
     // Not from config.json: all who read it would keep each other out.
-    if (strict_) settings_->exclusive = exclusive;
+    if (source_ == ConfigSource::kGiven) settings_->exclusive = exclusive;
     reader.read_uint("max_retries", &ignored, 0, 1000);
     reader.read_uint("retry_backoff_ms", &ignored, 0, kHourMs);
   }
@@ -135,7 +135,9 @@ class ConfigReader {
 
   Status check_decay(json::Value section) const {
     decay::Rules rules = decay::Rules::defaults();
-    return session::read_decay_config(text_, section, strict_, &rules);
+    const auto unknown = source_ == ConfigSource::kGiven ? session::UnknownMembers::kRefused
+                                                         : session::UnknownMembers::kPassedOver;
+    return session::read_decay_config(text_, section, unknown, &rules);
   }
 
   // What is for all types would wipe out what an earlier object said of one type. So the members
@@ -146,7 +148,8 @@ class ConfigReader {
     json::Document document;
     VARVE_TRY(document.parse(text));
     settings_->decay = decay::Rules::defaults();
-    return session::read_decay_config(text, document.root(), false, &settings_->decay);
+    return session::read_decay_config(text, document.root(), session::UnknownMembers::kPassedOver,
+                                      &settings_->decay);
   }
 
   void read_performance(json::ObjectReader& reader) {
@@ -237,7 +240,7 @@ class ConfigReader {
   }
 
   std::string_view text_;
-  bool strict_;
+  ConfigSource source_;
   Config* config_;
   session::Settings* settings_;  // of config_
   Status failure_;               // of a section
@@ -245,13 +248,13 @@ class ConfigReader {
 
 }  // namespace
 
-Status read_config(std::string_view text, bool strict, Config* config) {
+Status read_config(std::string_view text, ConfigSource source, Config* config) {
   std::string scratch;
   text = blanked_byte_order_mark(text, &scratch);
   json::Document document;
   VARVE_TRY(document.parse(text));
   Config changed = *config;
-  VARVE_TRY(ConfigReader(text, strict, &changed).read(document.root()));
+  VARVE_TRY(ConfigReader(text, source, &changed).read(document.root()));
   *config = std::move(changed);
   return {};
 }

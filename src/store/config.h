@@ -1,6 +1,7 @@
 // Configuration of a store: config.json, and the options given at open, which override it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,14 @@ struct Config {
   uint64_t failure_buffer_mb = 16;          // for when failures are buffered
 };
 
-// Applies one configuration object to `config`. `strict`: an unknown member is kInvalidArgument
-// (for options given at open); else it is passed over (config.json may be from a newer version).
-// kFormatVersion for a newer `version`.
-Status read_config(std::string_view text, bool strict, Config* config);
+enum class ConfigSource : uint8_t {
+  kGiven,   // at open: unknown members are refused
+  kStored,  // config.json: they are passed over, since it may be from a newer version
+};
+
+// Applies one configuration object to `config`. kInvalidArgument naming the member; kFormatVersion
+// for a newer `version`.
+Status read_config(std::string_view text, ConfigSource source, Config* config);
 
 // config.json of the store at `uri`, as a path for messages.
 [[nodiscard]] std::string config_path(std::string_view uri);

@@ -60,7 +60,7 @@ Status OpenStore::open_engine(std::string_view config_json) {
 Status OpenStore::configure(std::string_view config_json) {
   // What is given and what is stored must be valid before anything is created on disk.
   Config given;
-  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &given));
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, ConfigSource::kGiven, &given));
   settings_ = given.settings;
   return open_engine(config_json);
 }
@@ -72,8 +72,8 @@ Status OpenStore::take_stored_config(io::Directory& root, std::string_view confi
   if (!stored.ok()) return stored.status();
   Config both;
   const std::string path = config_path(uri_);
-  VARVE_TRY(read_config(*stored, false, &both).with_context(path).in_file(path));
-  if (!config_json.empty()) VARVE_TRY(read_config(config_json, true, &both));
+  VARVE_TRY(read_config(*stored, ConfigSource::kStored, &both).with_context(path).in_file(path));
+  if (!config_json.empty()) VARVE_TRY(read_config(config_json, ConfigSource::kGiven, &both));
   settings_ = both.settings;
   return {};
 }

@@ -14,6 +14,7 @@ using varve::Code;
 using varve::fuzz::require;
 using varve::session::Settings;
 using varve::store::Config;
+using varve::store::ConfigSource;
 
 // All but the decay rules, which are compared by what they answer.
 auto figures_of(const Settings& s) {
@@ -39,9 +40,9 @@ void require_ranges(const Settings& s) {
   require(s.best.candidate_count >= 1 && s.best.candidate_count <= 100'000);
 }
 
-bool read(std::string_view text, bool strict, Config* config) {
+bool read(std::string_view text, ConfigSource source, Config* config) {
   const auto before = figures_of(config->settings);
-  const auto status = varve::store::read_config(text, strict, config);
+  const auto status = varve::store::read_config(text, source, config);
   if (status.ok()) return true;
   require(status.code() == Code::kInvalidArgument || status.code() == Code::kFormatVersion);
   require(!status.message().empty() && figures_of(config->settings) == before);
@@ -54,8 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Config given;
   Config of_file;
-  const bool is_right_given = read(text, true, &given);
-  const bool is_right_in_file = read(text, false, &of_file);
+  const bool is_right_given = read(text, ConfigSource::kGiven, &given);
+  const bool is_right_in_file = read(text, ConfigSource::kStored, &of_file);
   require(is_right_in_file || !is_right_given);
   if (is_right_given) require(figures_of(given.settings) == figures_of(of_file.settings));
   if (!is_right_in_file) return 0;

@@ -14,7 +14,7 @@ using decay::Rules;
 Rules read(const std::string& text, Rules rules = Rules::defaults()) {
   json::Document document;
   EXPECT_TRUE(document.parse(text).ok()) << text;
-  const Status status = read_decay_config(text, document.root(), true, &rules);
+  const Status status = read_decay_config(text, document.root(), UnknownMembers::kRefused, &rules);
   EXPECT_TRUE(status.ok()) << status.message();
   return rules;
 }

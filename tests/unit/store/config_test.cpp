@@ -9,8 +9,8 @@ namespace {
 
 using log::Durability;
 
-Status read(std::string_view text, Config* config, bool strict = true) {
-  return read_config(text, strict, config);
+Status read(std::string_view text, Config* config, ConfigSource source = ConfigSource::kGiven) {
+  return read_config(text, source, config);
 }
 
 TEST(Config, EveryDocumentedMemberIsTaken) {
@@ -67,7 +67,7 @@ TEST(Config, UnknownMembersAreRefusedWhenGivenAndPassedOverInTheFile) {
     EXPECT_EQ(refused.place().member, unknown.member);
     EXPECT_EQ(refused.place().offset, unknown.offset) << unknown.text;
     EXPECT_EQ(settings.lock_timeout_ms, session::Settings().lock_timeout_ms) << "half applied";
-    EXPECT_TRUE(read(unknown.text, &config, false).ok()) << unknown.text;
+    EXPECT_TRUE(read(unknown.text, &config, ConfigSource::kStored).ok()) << unknown.text;
   }
 }
 
@@ -93,9 +93,9 @@ TEST(Config, WrongValuesAreRefusedWhoeverGivesThem) {
         Case{R"({"integrity":{"io_failure":"retry"}})", "integrity.io_failure"},
         Case{R"({"integrity":{"io_failure_buffer_mb":0}})", "integrity.io_failure_buffer_mb"},
         Case{R"({"integrity":{"checksum_algorithm":"md5"}})", "integrity.checksum_algorithm"}}) {
-    for (const bool strict : {true, false}) {
+    for (const auto source : {ConfigSource::kGiven, ConfigSource::kStored}) {
       Config config;
-      const Status refused = read(wrong.text, &config, strict);
+      const Status refused = read(wrong.text, &config, source);
       EXPECT_EQ(refused.code(), Code::kInvalidArgument) << wrong.text;
       EXPECT_EQ(refused.place().member, wrong.member) << wrong.text;
       EXPECT_TRUE(refused.place().offset.has_value()) << wrong.text;
@@ -172,23 +172,24 @@ TEST(Config, TextsThatAreNoConfigurationAreRefused) {
   for (const std::string text :
        {"", "[]", "null", "7", "{", "{\"threads\":1,\"threads\":2}", "{} x", "\xff"}) {
     EXPECT_EQ(read(text, &config).code(), Code::kInvalidArgument) << text;
-    EXPECT_EQ(read(text, &config, false).code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(read(text, &config, ConfigSource::kStored).code(), Code::kInvalidArgument) << text;
   }
 }
 
 TEST(Config, AnEditorsByteOrderMarkIsPassedOver) {
   Config config;
-  const Status status = read("\xEF\xBB\xBF{\"durability\":\"os\"}\r\n", &config, false);
+  const Status status =
+      read("\xEF\xBB\xBF{\"durability\":\"os\"}\r\n", &config, ConfigSource::kStored);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(config.settings.durability, Durability::kOs);
 }
 
 TEST(Config, OffsetsCountTheByteOrderMark) {
   Config config;
-  const Status wrong = read("\xEF\xBB\xBF{\"durability\":1}", &config, false);
+  const Status wrong = read("\xEF\xBB\xBF{\"durability\":1}", &config, ConfigSource::kStored);
   EXPECT_EQ(wrong.place().offset, 17u);
   EXPECT_NE(wrong.message().find("at byte 17"), std::string::npos) << wrong.message();
-  EXPECT_EQ(read("\xEF\xBB\xBF{]", &config, false).place().offset, 4u);
+  EXPECT_EQ(read("\xEF\xBB\xBF{]", &config, ConfigSource::kStored).place().offset, 4u);
 }
 
 TEST(Config, ANewerVersionIsRefused) {
@@ -201,7 +202,7 @@ TEST(Config, ANewerVersionIsRefused) {
     EXPECT_TRUE(refused.message().ends_with(": use a newer varve")) << refused.message();
     EXPECT_EQ(refused.place().member, "version");
     EXPECT_EQ(refused.place().offset, 11u);
-    EXPECT_EQ(read(text, &config, false).code(), Code::kFormatVersion) << text;
+    EXPECT_EQ(read(text, &config, ConfigSource::kStored).code(), Code::kFormatVersion) << text;
   }
   for (const std::string text :
        {R"({"version":"1.0"})", R"({"version":"1.7"})", R"({"version":1})", R"({"version":"1"})"}) {
@@ -213,8 +214,8 @@ TEST(Config, WhatIsNoVersionIsAWrongMemberAndNotANewerVersion) {
   Config config;
   for (const std::string value : {"true", "{}", "[]", "null", R"("")", R"("one")", R"("2beta")",
                                   "-1", "0", R"("0.9")", R"(".5")", R"("\u001b[2J")"}) {
-    for (const bool strict : {true, false}) {
-      const Status refused = read(R"({"version":)" + value + "}", &config, strict);
+    for (const auto source : {ConfigSource::kGiven, ConfigSource::kStored}) {
+      const Status refused = read(R"({"version":)" + value + "}", &config, source);
       EXPECT_EQ(refused.code(), Code::kInvalidArgument) << value;
       EXPECT_EQ(refused.message(),
                 "member 'version': must be a version such as \"1.0\" (at byte 11)");
@@ -279,7 +280,7 @@ TEST(Config, TextIsOfALanguageAndHasWeights) {
     EXPECT_EQ(refused.place().member, member) << text;
   }
   EXPECT_EQ(settings.best.role, 1) << "half applied";
-  EXPECT_TRUE(read(R"({"text":{"best":{"luck":1}}})", &config, false).ok());
+  EXPECT_TRUE(read(R"({"text":{"best":{"luck":1}}})", &config, ConfigSource::kStored).ok());
 }
 
 TEST(Config, ZeroMeansNoLimit) {
