@@ -182,7 +182,7 @@ class Backup {
       Status status = session.run(&totals_);
       if (status.ok()) {
         manifest_.sessions[id] = session.copied();
-        if (!session.remark().empty()) problems_.push(problem(id, session.remark(), true));
+        if (!session.remark().empty()) problems_.push(problem(id, session.remark(), Copied::kYes));
         continue;
       }
       if (session.source_failure().ok()) {
@@ -192,7 +192,7 @@ class Backup {
       if (status.code() == Code::kNotFound) {
         gone_.insert(id);
       } else {
-        problems_.push(problem(id, status.message(), false));
+        problems_.push(problem(id, status.message(), Copied::kNo));
       }
     }
     return {};

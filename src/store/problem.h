@@ -1,6 +1,7 @@
 // What a report says of one session: {"session_id","reason"}.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "json/tree.h"
@@ -14,10 +15,11 @@ inline json::Tree problem(std::string_view session_id, std::string_view reason) 
   return tree;
 }
 
-// The same of a backup or a restore: `copied` tells whether it was copied nevertheless.
-inline json::Tree problem(std::string_view session_id, std::string_view reason, bool copied) {
+// The same of a backup or a restore, with whether the session was copied nevertheless.
+enum class Copied : uint8_t { kNo, kYes };
+inline json::Tree problem(std::string_view session_id, std::string_view reason, Copied copied) {
   json::Tree tree = problem(session_id, reason);
-  tree.set("copied", json::Tree::boolean(copied));
+  tree.set("copied", json::Tree::boolean(copied == Copied::kYes));
   return tree;
 }
 

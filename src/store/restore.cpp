@@ -153,7 +153,7 @@ class Restore {
       }
       status = std::move(status).with_context("session '" + id + "' was not restored");
       if (source_failure.ok()) return status;
-      problems_.push(problem(id, source_failure.message(), false));
+      problems_.push(problem(id, source_failure.message(), Copied::kNo));
       if (first.ok()) first = std::move(status);
     }
     return restored_ == 0 ? std::move(first) : Status();
@@ -248,7 +248,7 @@ class Restore {
     *source_failure = source.failure();
     VARVE_TRY(std::move(status));
     const std::string damage = scanned->damage_remark();
-    if (!damage.empty()) problems_.push(problem(id, damage, true));
+    if (!damage.empty()) problems_.push(problem(id, damage, Copied::kYes));
     const auto alive = steps_.refresh(id);
     if (alive.ok()) entries_ += *alive;
     // Not when it was dropped meanwhile, or its time is over now.
@@ -268,7 +268,7 @@ class Restore {
 
   // What comes after a session took its place does not undo that.
   void note_restored_but(const std::string& id, const Status& failure) {
-    problems_.push(problem(id, "it is restored, but: " + failure.message(), true));
+    problems_.push(problem(id, "it is restored, but: " + failure.message(), Copied::kYes));
   }
 
   // Nobody could open it, and it must not take the place of a session that lives.
