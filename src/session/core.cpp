@@ -34,7 +34,7 @@ class [[nodiscard]] SetHere {
 }  // namespace
 
 Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_storage,
-           const Session::Context& session_context)
+           const Context& session_context)
     : id(std::move(session_id)),
       storage(std::move(session_storage)),
       context(session_context),

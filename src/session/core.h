@@ -20,10 +20,10 @@
 #include "log/scan.h"
 #include "log/storage.h"
 #include "session/analyzer_pool.h"
+#include "session/context.h"
 #include "session/current_metadata.h"
 #include "session/entry_cache.h"
 #include "session/saved_snapshot.h"
-#include "session/session.h"
 #include "session/session_events.h"
 #include "session/vectors.h"
 #include "session/word_debt.h"
@@ -49,8 +49,7 @@ using DamagedIds = std::map<std::string, uint64_t, std::less<>>;
 
 class Core {
  public:
-  Core(std::string id, std::unique_ptr<log::SessionStorage> storage,
-       const Session::Context& context);
+  Core(std::string id, std::unique_ptr<log::SessionStorage> storage, const Context& context);
 
   // Loads metadata, the snapshot (index.bin) if it fits, and the part of the log behind it.
   Status load();
@@ -302,7 +301,7 @@ class Core {
 
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
-  const Session::Context context;
+  const Context context;
   const Settings& settings;  // of the context
   SessionEvents events;
   AnalyzerPool analyzers;

@@ -16,17 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
 #include "base/result.h"
-#include "io/file_system.h"
 #include "json/tree.h"
 #include "log/storage.h"
-#include "session/event_log.h"
+#include "session/context.h"
 #include "session/progress.h"
 #include "session/query_results.h"
-#include "session/settings.h"
-#include "session/size_quota.h"
-#include "session/store_services.h"
 #include "session/usage.h"
 
 namespace varve::query {
@@ -35,7 +30,6 @@ struct Query;
 
 namespace varve::session {
 
-class CatalogNotes;
 struct CatalogFacts;
 struct CompactionOptions;
 struct CountedWords;
@@ -48,18 +42,7 @@ struct UnreadResults;
 
 class Session {
  public:
-  // What a session needs from its store. All of it must outlive the session.
-  struct Context {
-    Clock* clock = nullptr;
-    Random* random = nullptr;
-    EventLog* events = nullptr;
-    Counters* counters = nullptr;
-    Settings settings;
-    io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
-    SizeQuota* quota = nullptr;             // null: none
-    CatalogNotes* catalog = nullptr;        // null: none
-    StoreServices* store = nullptr;         // null: it is on its own
-  };
+  using Context = session::Context;
 
   // Loads index and metadata, and reads the part of the log that the index does not cover.
   static Result<std::shared_ptr<Session>> open(std::string id,
