@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "session/core.h"
@@ -44,20 +43,5 @@ Status set_aside(Core& core, CappedStore store, std::string_view bytes, uint64_t
                  std::string_view reason);
 // Replaces the file, durably. The caller holds the storage's lock.
 Status put_file(Core& core, CappedStore store, std::string_view text);
-
-// Rewrites the files that have damage to remove or hold more than their caps. The caller holds the
-// storage's lock.
-Status tidy_stores(Core& core, Remains remains);
-
-struct StoreDamage {
-  CappedStore store;
-  uint64_t offset = 0;
-  uint64_t length = 0;
-  std::string reason;
-  bool is_readable = true;  // else people have to move it away
-  bool is_torn = false;     // at the end: it may be an append that is in progress
-};
-// Reads both files.
-Result<std::vector<StoreDamage>> find_store_damage(Core& core);
 
 }  // namespace varve::session

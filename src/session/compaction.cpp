@@ -15,7 +15,7 @@
 #include "log/quarantine.h"
 #include "log/scan.h"
 #include "query/relevance.h"
-#include "session/capped_stores.h"
+#include "session/capped_check.h"
 #include "session/compacted_index.h"
 #include "session/index_rebuild.h"
 #include "session/retries.h"

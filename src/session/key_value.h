@@ -33,7 +33,7 @@ class KeyValue {
   Writer& writer_;
 };
 
-// See tidy_stores().
+// See tidy_stores() (capped_check.h).
 Status tidy_kv(Core& core, Remains remains);
 
 }  // namespace varve::session

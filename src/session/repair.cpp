@@ -10,7 +10,7 @@
 #include "entry/reseal.h"
 #include "log/line_reader.h"
 #include "log/quarantine.h"
-#include "session/capped_stores.h"
+#include "session/capped_check.h"
 #include "session/retries.h"
 #include "session/vector_check.h"
 

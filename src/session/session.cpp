@@ -9,6 +9,7 @@
 #include "log/failure_buffer.h"
 #include "query/parse.h"
 #include "session/batch_input.h"
+#include "session/capped_check.h"
 #include "session/catalog.h"
 #include "session/compaction.h"
 #include "session/core.h"

@@ -41,7 +41,7 @@ class Transcript {
   bool ends_whole_ = true;
 };
 
-// See tidy_stores().
+// See tidy_stores() (capped_check.h).
 Status tidy_transcript(Core& core, Remains remains);
 
 }  // namespace varve::session

@@ -9,7 +9,7 @@
 #include "index/posting_list.h"
 #include "index/snapshot.h"
 #include "log/line_reader.h"
-#include "session/capped_stores.h"
+#include "session/capped_check.h"
 #include "session/retries.h"
 #include "session/vector_check.h"
 
