@@ -13,6 +13,13 @@ namespace varve::log {
 // Longer lines cannot be entries; they are passed over and not kept in memory.
 inline constexpr uint64_t kLineBytesMax = uint64_t{256} << 20;
 
+// The bytes [from, to) of one generation of a stream.
+struct Stretch {
+  uint64_t generation = 0;
+  uint64_t from = 0;
+  uint64_t to = 0;
+};
+
 struct Line {
   std::string_view bytes;   // without '\n'; empty when oversized; valid until the next call
   uint64_t offset = 0;      // of the first byte
@@ -26,10 +33,12 @@ struct Line {
 
 class LineReader {
  public:
-  // Reads [from, to) of one generation of a stream.
-  LineReader(SessionStorage& storage, Stream stream, uint64_t generation, uint64_t from,
-             uint64_t to)
-      : storage_(storage), stream_(stream), generation_(generation), position_(from), end_(to) {}
+  LineReader(SessionStorage& storage, Stream stream, const Stretch& stretch)
+      : storage_(storage),
+        stream_(stream),
+        generation_(stretch.generation),
+        position_(stretch.from),
+        end_(stretch.to) {}
 
   // False at the end. errors: those of SessionStorage::read.
   Result<bool> next(Line* line);

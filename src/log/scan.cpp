@@ -52,7 +52,7 @@ class Suspects {
   // damaged. kGone: read again.
   Status check_again(SessionStorage& storage, uint64_t generation) const {
     ReadLines again;
-    LineReader reader(storage, stream_, generation, from_, doubted_end_);
+    LineReader reader(storage, stream_, {generation, from_, doubted_end_});
     for (Line line;;) {
       VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
       if (!more) break;
@@ -239,12 +239,12 @@ class EntryScan {
 
 }  // namespace
 
-Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit,
+Result<ScanReport> scan_entries(SessionStorage& storage, const Stretch& stretch,
+                                uint64_t settled_seq, const VisitEntry& visit,
                                 UnfinishedBatch unfinished) {
   ScanReport report;
-  EntryScan scan(storage, from, settled_seq, visit, &report);
-  LineReader reader(storage, Stream::kEntries, generation, from, to);
+  EntryScan scan(storage, stretch.from, settled_seq, visit, &report);
+  LineReader reader(storage, Stream::kEntries, stretch);
   Line line;
   for (;;) {
     VARVE_TRY_ASSIGN(const bool more, reader.next(&line));
@@ -252,15 +252,15 @@ Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, ui
     VARVE_TRY(scan.take(line));
   }
   if (unfinished == UnfinishedBatch::kKept) VARVE_TRY(scan.salvage());
-  VARVE_TRY(scan.finish(generation));
+  VARVE_TRY(scan.finish(stretch.generation));
   return report;
 }
 
-Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                   uint64_t to, const VisitTombstone& visit) {
+Result<ScanReport> scan_tombstones(SessionStorage& storage, const Stretch& stretch,
+                                   const VisitTombstone& visit) {
   ScanReport report;
-  Suspects suspects(Stream::kTombstones, from, &report);
-  LineReader reader(storage, Stream::kTombstones, generation, from, to);
+  Suspects suspects(Stream::kTombstones, stretch.from, &report);
+  LineReader reader(storage, Stream::kTombstones, stretch);
   json::Document scratch;
   entry::Tombstone tombstone;
   Line line;
@@ -283,13 +283,13 @@ Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation,
     }
     judge_bad_line(line, read, scratch, suspects);
   }
-  VARVE_TRY(suspects.check_again(storage, generation));
+  VARVE_TRY(suspects.check_again(storage, stretch.generation));
   return report;
 }
 
-Status list_damaged_lines(SessionStorage& storage, Stream stream, uint64_t generation,
-                          uint64_t from, uint64_t to, std::vector<Damage>* damaged) {
-  LineReader reader(storage, stream, generation, from, to);
+Status list_damaged_lines(SessionStorage& storage, Stream stream, const Stretch& stretch,
+                          std::vector<Damage>* damaged) {
+  LineReader reader(storage, stream, stretch);
   Line line;
   for (;;) {
     VARVE_TRY_ASSIGN(const bool more, reader.next(&line));

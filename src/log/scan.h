@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "entry/entry.h"
 #include "entry/tombstone.h"
+#include "log/line_reader.h"
 #include "log/storage.h"
 
 namespace varve::log {
@@ -68,21 +69,21 @@ enum class UnfinishedBatch : uint8_t { kNotThere, kKept };
 using VisitEntry = std::function<Status(const ScannedEntry&)>;
 using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
 
-// Scans [from, to); `from` is the start of a line. Visits every committed entry in order; a failure
+// Scans a stretch that begins where a line does. Visits every committed entry in order; a failure
 // of the visitor ends the scan and is returned.
 // errors: those of SessionStorage::read; kFormatVersion for a line of a newer version; kGone also
 // when a writer cut off and wrote over what was read meanwhile: what was visited may be wrong.
-Result<ScanReport> scan_entries(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                uint64_t to, uint64_t settled_seq, const VisitEntry& visit,
+Result<ScanReport> scan_entries(SessionStorage& storage, const Stretch& stretch,
+                                uint64_t settled_seq, const VisitEntry& visit,
                                 UnfinishedBatch unfinished = UnfinishedBatch::kNotThere);
 
 // The same for tombstones. They have no batches.
-Result<ScanReport> scan_tombstones(SessionStorage& storage, uint64_t generation, uint64_t from,
-                                   uint64_t to, const VisitTombstone& visit);
+Result<ScanReport> scan_tombstones(SessionStorage& storage, const Stretch& stretch,
+                                   const VisitTombstone& visit);
 
-// Adds to *damaged each line of [from, to) but blank ones: for a stretch of which no line was
-// visited. A scan itself lists only the first kDamageListMax.
-Status list_damaged_lines(SessionStorage& storage, Stream stream, uint64_t generation,
-                          uint64_t from, uint64_t to, std::vector<Damage>* damaged);
+// Adds to *damaged each line but blank ones of a stretch of which no line was visited. A scan
+// itself lists only the first kDamageListMax.
+Status list_damaged_lines(SessionStorage& storage, Stream stream, const Stretch& stretch,
+                          std::vector<Damage>* damaged);
 
 }  // namespace varve::log

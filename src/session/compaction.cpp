@@ -302,8 +302,8 @@ class Compaction {
   // Finds damage: what no row stands for and is not blank.
   Status look_between() {
     for (const auto& [from, to] : gaps_) {
-      VARVE_TRY(log::list_damaged_lines(*core_.storage, log::Stream::kEntries, tail_.generation,
-                                        from, to, &damage_));
+      VARVE_TRY(log::list_damaged_lines(*core_.storage, log::Stream::kEntries,
+                                        {tail_.generation, from, to}, &damage_));
       const bool may_be_entries = !damage_.empty() && !index_from_log_;
       if (may_be_entries) return doubt(damage_.front().offset);
     }

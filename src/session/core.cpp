@@ -271,7 +271,7 @@ Result<log::ScanReport> Core::read_tombstones_into(index::Index* into, const log
   uint64_t& covered = into->coverage.tombstones_bytes;
   VARVE_TRY_ASSIGN(
       log::ScanReport report,
-      log::scan_tombstones(*storage, tail.generation, covered, tail.tombstones_bytes,
+      log::scan_tombstones(*storage, {tail.generation, covered, tail.tombstones_bytes},
                            [&](const log::ScannedTombstone& line) {
                              into->add_tombstone(line.tombstone->id);
                              into->last_tombstone = {line.offset, line.length, line.hash};
@@ -284,25 +284,25 @@ Result<log::ScanReport> Core::read_tombstones_into(index::Index* into, const log
 Result<log::ScanReport> Core::read_entries_into(index::Index* into, const log::Tail& tail,
                                                 const LogMarks& marks, const Added& added) {
   index::Coverage& coverage = into->coverage;
-  VARVE_TRY_ASSIGN(
-      log::ScanReport report,
-      log::scan_entries(
-          *storage, tail.generation, coverage.entries_bytes, tail.entries_bytes, marks.settled_seq,
-          [&](const log::ScannedEntry& line) {
-            const index::Location location{line.offset, line.length, line.hash};
-            if (into->add(*line.facts, location, marks.gaps_legal_to) ==
-                index::Index::Added::kIdTaken) {
-              coverage.skipped_count += 1;
-              context.counters->lines_skipped += 1;
-              context.counters->corruption_errors += 1;
-              post_repeated_id(*line.facts, line.offset);
-            } else if (added) {
-              added(line.bytes);
-            }
-            coverage.entries_bytes = line.offset + line.length + 1;
-            return Status();
-          },
-          unfinished_batch(tail)));
+  VARVE_TRY_ASSIGN(log::ScanReport report,
+                   log::scan_entries(
+                       *storage, {tail.generation, coverage.entries_bytes, tail.entries_bytes},
+                       marks.settled_seq,
+                       [&](const log::ScannedEntry& line) {
+                         const index::Location location{line.offset, line.length, line.hash};
+                         if (into->add(*line.facts, location, marks.gaps_legal_to) ==
+                             index::Index::Added::kIdTaken) {
+                           coverage.skipped_count += 1;
+                           context.counters->lines_skipped += 1;
+                           context.counters->corruption_errors += 1;
+                           post_repeated_id(*line.facts, line.offset);
+                         } else if (added) {
+                           added(line.bytes);
+                         }
+                         coverage.entries_bytes = line.offset + line.length + 1;
+                         return Status();
+                       },
+                       unfinished_batch(tail)));
   coverage.entries_bytes = report.committed_end;
   return report;
 }

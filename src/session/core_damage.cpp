@@ -55,7 +55,7 @@ Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
   auto found = std::make_shared<DamagedIds>();
   json::Document scratch;
   for (const auto& [from, to] : unread) {
-    log::LineReader reader(*storage, log::Stream::kEntries, generation, from, to);
+    log::LineReader reader(*storage, log::Stream::kEntries, {generation, from, to});
     log::Line line;
     for (;;) {
       VARVE_TRY_ASSIGN(const bool more, reader.next(&line));

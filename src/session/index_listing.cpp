@@ -63,7 +63,7 @@ class IndexListing {
     }
     now_ms_ = core_.context.clock->now_ms();
     rules_ = core_.decay_rules();
-    log::LineReader reader(*core_.storage, log::Stream::kEntries, generation_, 0, covered_bytes);
+    log::LineReader reader(*core_.storage, log::Stream::kEntries, {generation_, 0, covered_bytes});
     json::Document scratch;
     entry::EntryFacts facts;
     log::Line line;

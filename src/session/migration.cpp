@@ -109,7 +109,7 @@ class Migration {
 
   Status scan(const Visit& visit) {
     auto scanned = log::scan_entries(
-        *core_.storage, tail_.generation, 0, end_, last_seq_,
+        *core_.storage, {tail_.generation, 0, end_}, last_seq_,
         [&](const log::ScannedEntry& line) { return visit(line, is_repeated(line)); });
     return std::move(scanned).status();
   }

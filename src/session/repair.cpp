@@ -83,8 +83,8 @@ class Unvisited {
     const uint64_t listed_end = damaged.back().offset + damaged.back().length;
     for (const auto& [from, to] : gaps_) {
       if (to <= listed_end) continue;
-      VARVE_TRY(log::list_damaged_lines(storage, stream, generation, std::max(from, listed_end), to,
-                                        &damaged));
+      VARVE_TRY(log::list_damaged_lines(storage, stream,
+                                        {generation, std::max(from, listed_end), to}, &damaged));
     }
     return ranges_of(std::move(damaged));
   }
@@ -236,7 +236,7 @@ class Repair {
     Unvisited unvisited;
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
-        log::scan_tombstones(*core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
+        log::scan_tombstones(*core_.storage, {tail_.generation, 0, tail_.tombstones_bytes},
                              [&](const log::ScannedTombstone& line) {
                                unvisited.saw(line.offset, line.length);
                                return Status();
@@ -260,7 +260,7 @@ class Repair {
     VARVE_TRY_ASSIGN(
         log::ScanReport scan,
         log::scan_entries(
-            *core_.storage, tail_.generation, 0, tail_.entries_bytes, marks_.settled_seq,
+            *core_.storage, {tail_.generation, 0, tail_.entries_bytes}, marks_.settled_seq,
             [&](const log::ScannedEntry& line) {
               unvisited.saw(line.offset, line.length);
               const std::shared_lock lock(core_.index_mutex);

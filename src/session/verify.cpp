@@ -135,14 +135,14 @@ class Verification {
   Status check_tails() {
     VARVE_TRY_ASSIGN(const log::Tail now, core_.storage->tail());
     if (now.generation != tail_.generation) return {};
-    VARVE_TRY_ASSIGN(
-        const log::ScanReport tombstones,
-        log::scan_tombstones(*core_.storage, now.generation, tombstones_end_, now.tombstones_bytes,
-                             [](const log::ScannedTombstone&) { return Status(); }));
+    VARVE_TRY_ASSIGN(const log::ScanReport tombstones,
+                     log::scan_tombstones(*core_.storage,
+                                          {now.generation, tombstones_end_, now.tombstones_bytes},
+                                          [](const log::ScannedTombstone&) { return Status(); }));
     torn_tail(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(
         const log::ScanReport entries,
-        log::scan_entries(*core_.storage, now.generation, entries_end_, now.entries_bytes,
+        log::scan_entries(*core_.storage, {now.generation, entries_end_, now.entries_bytes},
                           settled_seq_, [](const log::ScannedEntry&) { return Status(); }));
     torn_tail(entries, log::Stream::kEntries);
     return check_end_of_vectors();
@@ -227,13 +227,13 @@ class Verification {
     VARVE_TRY_ASSIGN(
         const log::ScanReport tombstones,
         log::scan_tombstones(
-            *core_.storage, tail_.generation, 0, tail_.tombstones_bytes,
+            *core_.storage, {tail_.generation, 0, tail_.tombstones_bytes},
             [&](const log::ScannedTombstone& line) { return step(line.offset + line.length); }));
     parts_done_bytes_ += tail_.tombstones_bytes;
     report_.damage(tombstones, log::Stream::kTombstones);
     VARVE_TRY_ASSIGN(const log::ScanReport entries,
                      log::scan_entries(
-                         *core_.storage, tail_.generation, 0, tail_.entries_bytes, settled_seq_,
+                         *core_.storage, {tail_.generation, 0, tail_.entries_bytes}, settled_seq_,
                          [&](const log::ScannedEntry& line) {
                            check(line);
                            return step(line.offset + line.length);
@@ -379,7 +379,7 @@ class Verification {
 
   // Counted from 1.
   [[nodiscard]] Result<uint64_t> line_number(log::Stream stream, uint64_t offset) const {
-    log::LineReader reader(*core_.storage, stream, tail_.generation, 0, offset);
+    log::LineReader reader(*core_.storage, stream, {tail_.generation, 0, offset});
     log::Line line;
     for (uint64_t number = 1;; ++number) {
       VARVE_TRY_ASSIGN(const bool more, reader.next(&line));

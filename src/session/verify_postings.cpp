@@ -33,7 +33,7 @@ Status read_log(Core& core, Postings* expected, const Step& step) {
   index::Index fresh = core.empty_index();
   json::Document document;
   (void)fresh.text_to_extend();
-  VARVE_TRY(log::scan_entries(*core.storage, expected->generation, 0, expected->entries_bytes,
+  VARVE_TRY(log::scan_entries(*core.storage, {expected->generation, 0, expected->entries_bytes},
                               entry::kSeqMax,
                               [&](const log::ScannedEntry& line) -> Status {
                                 VARVE_TRY(step(line.offset + line.length));

@@ -124,7 +124,7 @@ std::string SessionSource::metadata_with(uint64_t durable_seq) const {
 
 Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstones_from) {
   SourceScan found;
-  auto entries = log::scan_entries(*storage_, tail_.generation, entries_from, tail_.entries_bytes,
+  auto entries = log::scan_entries(*storage_, {tail_.generation, entries_from, tail_.entries_bytes},
                                    settled_seq_, [&](const log::ScannedEntry& line) {
                                      found.entry_count += 1;
                                      found.last_seq = std::max(found.last_seq, line.facts->seq);
@@ -136,7 +136,7 @@ Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstone
                                    });
   if (!entries.ok()) return fail(std::move(entries).status());
   auto tombstones =
-      log::scan_tombstones(*storage_, tail_.generation, tombstones_from, tail_.tombstones_bytes,
+      log::scan_tombstones(*storage_, {tail_.generation, tombstones_from, tail_.tombstones_bytes},
                            [](const auto&) { return Status(); });
   if (!tombstones.ok()) return fail(std::move(tombstones).status());
   found.entries_end = entries->committed_end;
@@ -171,7 +171,7 @@ Result<uint64_t> SessionSource::check(log::Stream stream, uint64_t end) {
 Status SessionSource::for_each_tombstone(const VisitTombstone& visit) {
   std::string line;
   auto scanned = log::scan_tombstones(
-      *storage_, tail_.generation, 0, tail_.tombstones_bytes,
+      *storage_, {tail_.generation, 0, tail_.tombstones_bytes},
       [&](const log::ScannedTombstone& found) -> Status {
         line.resize(static_cast<size_t>(found.length));
         auto got = storage_->read(log::Stream::kTombstones, tail_.generation, found.offset, line);

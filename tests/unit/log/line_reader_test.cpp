@@ -26,7 +26,7 @@ struct Copy {
 
 std::vector<Copy> lines_of(std::string_view text, uint64_t from, uint64_t to) {
   LogText log(text);
-  LineReader reader(log.storage(), Stream::kEntries, 1, from, to);
+  LineReader reader(log.storage(), Stream::kEntries, {1, from, to});
   std::vector<Copy> lines;
   Line line;
   for (;;) {
@@ -125,7 +125,7 @@ TEST(LineReader, AnOversizedLineIsPassedOver) {
   for (const uint64_t too_much : {uint64_t{1}, uint64_t{kChunk}, uint64_t{64} << 20}) {
     LongLine storage(7 + kLineBytesMax + too_much, clock);
     Line line;
-    LineReader reader(storage, Stream::kEntries, 1, 0, storage.size());
+    LineReader reader(storage, Stream::kEntries, {1, 0, storage.size()});
     ASSERT_TRUE(*reader.next(&line));
     ASSERT_TRUE(*reader.next(&line));
     EXPECT_TRUE(line.oversized);
@@ -147,7 +147,7 @@ TEST(LineReader, AnOversizedTailIsATailAndTheLongestLineIsALine) {
   test::ManualClock clock;
   LongLine storage(7 + kLineBytesMax + 10, clock);
   Line line;
-  LineReader torn(storage, Stream::kEntries, 1, 0, storage.size() - 7);
+  LineReader torn(storage, Stream::kEntries, {1, 0, storage.size() - 7});
   ASSERT_TRUE(*torn.next(&line));
   ASSERT_TRUE(*torn.next(&line));
   EXPECT_TRUE(line.oversized);
@@ -156,7 +156,7 @@ TEST(LineReader, AnOversizedTailIsATailAndTheLongestLineIsALine) {
   EXPECT_FALSE(*torn.next(&line));
 
   LongLine longest(7 + kLineBytesMax, clock);
-  LineReader reader(longest, Stream::kEntries, 1, 7, longest.size());
+  LineReader reader(longest, Stream::kEntries, {1, 7, longest.size()});
   ASSERT_TRUE(*reader.next(&line));
   EXPECT_FALSE(line.oversized);
   EXPECT_EQ(line.bytes.size(), kLineBytesMax);
@@ -168,7 +168,7 @@ TEST(LineReader, AReadThatFailsWithinAnOversizedLineIsTold) {
   LongLine storage(7 + kLineBytesMax + (uint64_t{64} << 20), clock);
   storage.fails_from = kLineBytesMax + (uint64_t{1} << 20);
   Line line;
-  LineReader reader(storage, Stream::kEntries, 1, 0, storage.size());
+  LineReader reader(storage, Stream::kEntries, {1, 0, storage.size()});
   ASSERT_TRUE(*reader.next(&line));
   EXPECT_EQ(reader.next(&line).code(), Code::kIo);
 }
@@ -196,7 +196,7 @@ TEST(LineReader, WhatAFailedReadWouldHaveGivenIsGivenByTheNext) {
   const std::string longer = std::string(kChunk + 10, 'a') + "\n";
   session->entries = longer + "last\n";
   FailingOnce storage(session, clock);
-  LineReader reader(storage, Stream::kEntries, 1, 0, session->entries.size());
+  LineReader reader(storage, Stream::kEntries, {1, 0, session->entries.size()});
   Line line;
   EXPECT_EQ(reader.next(&line).code(), Code::kIo);
   ASSERT_TRUE(*reader.next(&line));
@@ -208,7 +208,7 @@ TEST(LineReader, WhatAFailedReadWouldHaveGivenIsGivenByTheNext) {
 
 TEST(LineReader, AnotherGenerationIsGone) {
   LogText log("one\n");
-  LineReader reader(log.storage(), Stream::kEntries, 2, 0, 4);
+  LineReader reader(log.storage(), Stream::kEntries, {2, 0, 4});
   Line line;
   EXPECT_EQ(reader.next(&line).code(), Code::kGone);
 }

@@ -26,13 +26,13 @@ struct Seen {
 Seen scan(std::string_view text, uint64_t settled_seq = 0, uint64_t from = 0) {
   LogText log(text);
   Seen seen;
-  auto report =
-      scan_entries(log.storage(), 1, from, text.size(), settled_seq, [&](const ScannedEntry& line) {
-        EXPECT_EQ(line.bytes, text.substr(line.offset, line.length));
-        EXPECT_EQ(line.hash, hash64(line.bytes));
-        seen.ids += line.facts->id + " ";
-        return Status();
-      });
+  auto report = scan_entries(log.storage(), {1, from, text.size()}, settled_seq,
+                             [&](const ScannedEntry& line) {
+                               EXPECT_EQ(line.bytes, text.substr(line.offset, line.length));
+                               EXPECT_EQ(line.hash, hash64(line.bytes));
+                               seen.ids += line.facts->id + " ";
+                               return Status();
+                             });
   if (report.ok()) {
     seen.report = *std::move(report);
   } else {
@@ -46,7 +46,7 @@ Seen scan_stones(std::string_view text) {
   log.session().tombstones = text;
   Seen seen;
   auto report =
-      scan_tombstones(log.storage(), 1, 0, text.size(), [&](const ScannedTombstone& line) {
+      scan_tombstones(log.storage(), {1, 0, text.size()}, [&](const ScannedTombstone& line) {
         seen.ids += line.tombstone->id + " ";
         return Status();
       });
@@ -223,7 +223,7 @@ TEST(Scan, AFailureOfTheVisitorEndsIt) {
   LogText log(kA + kB);
   int visited = 0;
   const auto report =
-      scan_entries(log.storage(), 1, 0, (kA + kB).size(), 0, [&](const ScannedEntry&) -> Status {
+      scan_entries(log.storage(), {1, 0, (kA + kB).size()}, 0, [&](const ScannedEntry&) -> Status {
         visited += 1;
         return {Code::kNoMemory, "on purpose"};
       });
@@ -251,7 +251,7 @@ TEST(Scan, AFailureOfTheVisitorIsTheAnswerWhateverReleasesTheLine) {
       LogText log(row.text);
       int visited = 0;
       const auto report = scan_entries(
-          log.storage(), 1, 0, row.text.size(), 0,
+          log.storage(), {1, 0, row.text.size()}, 0,
           [&](const ScannedEntry&) -> Status {
             visited += 1;
             return visited == fails_at ? Status(Code::kNoMemory, "on purpose") : Status();
@@ -264,7 +264,7 @@ TEST(Scan, AFailureOfTheVisitorIsTheAnswerWhateverReleasesTheLine) {
   LogText log;
   log.session().tombstones = tombstone_of("a") + tombstone_of("b");
   const auto stones = scan_tombstones(
-      log.storage(), 1, 0, log.session().tombstones.size(),
+      log.storage(), {1, 0, log.session().tombstones.size()},
       [](const ScannedTombstone&) { return Status(Code::kNoMemory, "on purpose"); });
   EXPECT_EQ(stones.code(), Code::kNoMemory);
 }
@@ -273,28 +273,28 @@ TEST(Scan, ALineLongerThanAnyEntryIsDamageAndIsNotKeptInMemory) {
   if (!test::kFastBuild) GTEST_SKIP() << "a gigabyte of bytes";
   test::ManualClock clock;
   LongLine storage(7 + kLineBytesMax + 1, clock);
-  const auto entries =
-      scan_entries(storage, 1, 0, storage.size(), 0, [](const ScannedEntry&) { return Status(); });
+  const auto entries = scan_entries(storage, {1, 0, storage.size()}, 0,
+                                    [](const ScannedEntry&) { return Status(); });
   ASSERT_TRUE(entries.ok());
-  const auto stones = scan_tombstones(storage, 1, 0, storage.size(),
+  const auto stones = scan_tombstones(storage, {1, 0, storage.size()},
                                       [](const ScannedTombstone&) { return Status(); });
   ASSERT_TRUE(stones.ok());
   for (const ScanReport& report : {*entries, *stones}) {
     EXPECT_EQ(report.committed_end, 0u) << "nothing behind it is right";
     EXPECT_EQ(report.scanned_end, storage.size());
   }
-  const auto long_alone =
-      scan_entries(storage, 1, 7, storage.size(), 0, [](const ScannedEntry&) { return Status(); });
+  const auto long_alone = scan_entries(storage, {1, 7, storage.size()}, 0,
+                                       [](const ScannedEntry&) { return Status(); });
   EXPECT_EQ(long_alone->tail_reason, "the line is longer than any entry can be");
 }
 
 TEST(Scan, AnotherGenerationIsGone) {
   LogText log(kA);
-  const auto report =
-      scan_entries(log.storage(), 7, 0, kA.size(), 0, [](const ScannedEntry&) { return Status(); });
+  const auto report = scan_entries(log.storage(), {7, 0, kA.size()}, 0,
+                                   [](const ScannedEntry&) { return Status(); });
   EXPECT_EQ(report.code(), Code::kGone);
   log.session().tombstones = tombstone_of("a");
-  const auto stones = scan_tombstones(log.storage(), 7, 0, log.session().tombstones.size(),
+  const auto stones = scan_tombstones(log.storage(), {7, 0, log.session().tombstones.size()},
                                       [](const ScannedTombstone&) { return Status(); });
   EXPECT_EQ(stones.code(), Code::kGone);
 }
@@ -347,7 +347,7 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
     log.session().entries = whole + row.behind;
     std::string ids;
     const auto report = scan_entries(
-        log.storage(), 1, 0, log.session().entries.size(), 0,
+        log.storage(), {1, 0, log.session().entries.size()}, 0,
         [&](const ScannedEntry& line) {
           ids += line.facts->id + " ";
           return Status();
@@ -365,7 +365,7 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
   LogText log;
   log.session().entries = kA + batch_0 + "garbage\n" + batch_1 + "torn";
   const auto report = scan_entries(
-      log.storage(), 1, 0, log.session().entries.size(), 0,
+      log.storage(), {1, 0, log.session().entries.size()}, 0,
       [](const ScannedEntry&) { return Status(); }, UnfinishedBatch::kKept);
   ASSERT_TRUE(report.ok());
   ASSERT_EQ(report->damaged.size(), 1u);
@@ -383,7 +383,7 @@ TEST(ScanBatches, WhatIsSuspectAroundKeptLinesIsToldApartHoweverMuchItIs) {
     LogText log;
     log.session().entries = kB0 + garbage + kB1 + behind;
     const auto report = scan_entries(
-        log.storage(), 1, 0, log.session().entries.size(), 0,
+        log.storage(), {1, 0, log.session().entries.size()}, 0,
         [](const ScannedEntry&) { return Status(); }, UnfinishedBatch::kKept);
     ASSERT_TRUE(report.ok());
     EXPECT_EQ(report->salvaged_count, 2u);
@@ -486,7 +486,7 @@ Status scan_written_over(const std::string& first, const std::string& torn,
                          const std::string& written) {
   LogText log(first + torn);
   EXPECT_LE(torn.size(), written.size());
-  return scan_entries(log.storage(), 1, 0, (first + torn).size(), 0,
+  return scan_entries(log.storage(), {1, 0, (first + torn).size()}, 0,
                       [&](const ScannedEntry&) {
                         log.session().entries = first + written;
                         return Status();
@@ -525,7 +525,7 @@ TEST(ScanBesideAWriter, TombstonesFollowTheSameRules) {
   LogText log;
   log.session().tombstones = first + torn;
   const auto scanned =
-      scan_tombstones(log.storage(), 1, 0, (first + torn).size(), [&](const ScannedTombstone&) {
+      scan_tombstones(log.storage(), {1, 0, (first + torn).size()}, [&](const ScannedTombstone&) {
         log.session().tombstones = first + written;
         return Status();
       });
