@@ -101,7 +101,7 @@ Outcome confirm(Context& context, std::string_view question, std::string_view wh
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
-  return Failure{VARVE_INVALID_ARGUMENT, "nothing was deleted", "{}", {}, false};
+  return Failure{VARVE_INVALID_ARGUMENT, "nothing was deleted"};
 }
 
 }  // namespace varve::cli

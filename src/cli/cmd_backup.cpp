@@ -106,13 +106,13 @@ Outcome check_backup(const Places& places) {
   Result<bool> is_there = has_store(places.directory);
   if (!is_there.ok()) return std::move(is_there.failure());
   if (!*is_there) {
-    return Failure{VARVE_NOT_FOUND, "there is no backup at " + places.directory, "{}", {}, false};
+    return Failure{VARVE_NOT_FOUND, "there is no backup at " + places.directory};
   }
   for (const std::string& id : places.sessions) {
     std::error_code error;
     const auto folder = std::filesystem::path(places.directory) / "sessions" / id;
     if (std::filesystem::exists(folder, error) || error) continue;
-    return Failure{VARVE_NOT_FOUND, "the backup has no session '" + id + "'", "{}", {}, false};
+    return Failure{VARVE_NOT_FOUND, "the backup has no session '" + id + "'"};
   }
   return std::nullopt;
 }

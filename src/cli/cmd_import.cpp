@@ -161,8 +161,9 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
   if (error) return system_failure("cannot read " + directory, error.value());
   if (jobs.empty()) {
     return Failure{
-        VARVE_NOT_FOUND, "no folder in " + directory + " holds entries.json or a .jsonl file", "{}",
-        "Name other files, as with `varve import SESSION " + directory + "/*/*.json`.", false};
+        .status = VARVE_NOT_FOUND,
+        .message = "no folder in " + directory + " holds entries.json or a .jsonl file",
+        .hint = "Name other files, as with `varve import SESSION " + directory + "/*/*.json`."};
   }
   std::sort(jobs.begin(), jobs.end(),
             [](const ImportJob& a, const ImportJob& b) { return a.session < b.session; });

@@ -264,11 +264,9 @@ Outcome confirm_drop(Context& context, Store& store, const std::string& id) {
   if (!present.ok()) return present.failure();
   const bool are_known = !asked->created_at.empty() && !present->created_at.empty();
   if (!are_known || present->created_at == asked->created_at) return std::nullopt;
-  return Failure{VARVE_NOT_FOUND,
-                 "session '" + id + "' was dropped and created anew meanwhile; nothing was deleted",
-                 "{}",
-                 {},
-                 false};
+  return Failure{
+      VARVE_NOT_FOUND,
+      "session '" + id + "' was dropped and created anew meanwhile; nothing was deleted"};
 }
 
 int run_drop(Context& context, const DropOptions& options) {

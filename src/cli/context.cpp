@@ -208,8 +208,10 @@ Result<Store> Context::open_store(Access access) {
     if (!is_there.ok()) return std::move(is_there.failure());
     if (!*is_there) {
       return Failure{
-          VARVE_NOT_FOUND, "no store at " + directory, object_text({{"path", quote(directory)}}),
-          "Create one with `varve create`, or name another with --root or VARVE_ROOT.", false};
+          .status = VARVE_NOT_FOUND,
+          .message = "no store at " + directory,
+          .details = object_text({{"path", quote(directory)}}),
+          .hint = "Create one with `varve create`, or name another with --root or VARVE_ROOT."};
     }
   }
   Result<Store> store = Store::open(globals_.root, store_config(globals_));

@@ -75,11 +75,7 @@ int exit_code(varve_status_t status) {
 }
 
 Failure failure_of(const Error& error) {
-  return {error.status(),
-          *error.what() == '\0' ? error.name() : error.what(),
-          error.details(),
-          {},
-          false};
+  return {error.status(), *error.what() == '\0' ? error.name() : error.what(), error.details()};
 }
 
 Outcome outcome_of(const varve::Result<void>& answer) {
@@ -87,7 +83,10 @@ Outcome outcome_of(const varve::Result<void>& answer) {
 }
 
 Failure usage_failure(std::string message, std::string hint) {
-  return {VARVE_INVALID_ARGUMENT, std::move(message), "{}", std::move(hint), true};
+  return {.status = VARVE_INVALID_ARGUMENT,
+          .message = std::move(message),
+          .hint = std::move(hint),
+          .usage = true};
 }
 
 bool is_about(const Failure& failure, std::string_view member) {
@@ -129,11 +128,8 @@ Failure system_failure(const std::string& what, int error_number) {
   if (error_number == EROFS || error_number == EACCES || error_number == EPERM) {
     status = VARVE_READ_ONLY;
   }
-  return {status,
-          what + ": " + std::generic_category().message(error_number),
-          "{\"errno\":" + std::to_string(error_number) + "}",
-          {},
-          false};
+  return {status, what + ": " + std::generic_category().message(error_number),
+          "{\"errno\":" + std::to_string(error_number) + "}"};
 }
 
 }  // namespace varve::cli

@@ -15,9 +15,9 @@ namespace varve::cli {
 
 struct Failure {
   varve_status_t status = VARVE_INTERNAL;
-  std::string message;         // one line
+  std::string message = {};    // one line
   std::string details = "{}";  // JSON object: path, line, offset, ...
-  std::string hint;            // what to do next; may be empty
+  std::string hint = {};       // what to do next; may be empty
   bool usage = false;          // a mistake in the command line: --help explains it
 };
 
