@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "cli/output.h"
 
@@ -16,47 +17,55 @@ namespace {
 
 constexpr size_t kChunkBytes = 1U << 20U;
 
-}  // namespace
+// A file open for reading, closed with the object.
+class InputFile {
+ public:
+  static Result<InputFile> open(const std::string& path);
+  InputFile(InputFile&& other) noexcept
+      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile() {
+    if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+  }
 
-InputFile::InputFile(std::string path, int descriptor, int64_t size_bytes)
-    : path_(std::move(path)), descriptor_(descriptor), size_bytes_(size_bytes) {}
+  // Appends up to kChunkBytes to `out`; false at the end of the file.
+  Result<bool> read(std::string& out);
 
-InputFile::InputFile(InputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      size_bytes_(other.size_bytes_) {}
+ private:
+  InputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
-InputFile::~InputFile() {
-  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
-}
+  std::string path_;
+  int descriptor_;
+};
 
 Result<InputFile> InputFile::open(const std::string& path) {
   const bool standard = path == kStandardInput;
   const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return system_failure("cannot open " + path, errno);
-  InputFile file(standard ? "standard input" : path, descriptor, 0);
+  InputFile file(standard ? "standard input" : path, descriptor);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
     return system_failure("cannot read " + file.path_, errno);
   }
   if (S_ISDIR(status.st_mode)) return system_failure("cannot read " + path, EISDIR);
-  if (S_ISREG(status.st_mode)) file.size_bytes_ = status.st_size;
   return file;
 }
 
-Result<bool> InputFile::read(std::string& out, size_t count) {
+Result<bool> InputFile::read(std::string& out) {
   const size_t before = out.size();
-  out.resize(before + count);
+  out.resize(before + kChunkBytes);
   ssize_t got = -1;
   int error = 0;
   do {
-    got = ::read(descriptor_, out.data() + before, count);
+    got = ::read(descriptor_, out.data() + before, kChunkBytes);
     error = errno;
   } while (got < 0 && is_worth_another_try(error, descriptor_, POLLIN));
   out.resize(before + (got > 0 ? static_cast<size_t>(got) : 0));
   if (got < 0) return system_failure("cannot read " + path_, error);
   return got > 0;
 }
+
+}  // namespace
 
 Outcome check_readable(const std::string& path) {
   if (path == kStandardInput) return std::nullopt;
@@ -73,7 +82,7 @@ Result<std::string> read_file(const std::string& path) {
   if (!file.ok()) return std::move(file.failure());
   std::string text;
   while (true) {
-    Result<bool> more = file->read(text, kChunkBytes);
+    Result<bool> more = file->read(text);
     if (!more.ok()) return std::move(more.failure());
     if (!*more) return text;
   }
@@ -103,7 +112,7 @@ Result<ReadablePath> ReadablePath::of(const std::string& path,
   Output out(copy);
   while (true) {
     std::string piece;
-    Result<bool> more = file->read(piece, kChunkBytes);
+    Result<bool> more = file->read(piece);
     if (!more.ok()) return std::move(more.failure());
     out.write(piece);
     copied(piece.size());

@@ -1,7 +1,6 @@
 // Reading files and standard input.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -11,27 +10,6 @@ namespace varve::cli {
 
 // Stands for standard input.
 inline constexpr const char* kStandardInput = "-";
-
-// A file open for reading, closed with the object.
-class InputFile {
- public:
-  static Result<InputFile> open(const std::string& path);
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&&) = delete;
-  ~InputFile();
-
-  // The size [bytes] of a regular file; 0 for anything else.
-  [[nodiscard]] int64_t size_bytes() const { return size_bytes_; }
-  // Appends up to `count` bytes to `out`; false at the end of the file.
-  Result<bool> read(std::string& out, size_t count);
-
- private:
-  InputFile(std::string path, int descriptor, int64_t size_bytes);
-
-  std::string path_;
-  int descriptor_;
-  int64_t size_bytes_;
-};
 
 // Whether a file exists and may be read. Does not open it: a pipe can be opened only once.
 Outcome check_readable(const std::string& path);
