@@ -36,18 +36,12 @@ struct Share {
   int64_t tokens = 0;
 };
 
-std::string question_of(const ContextOptions& options) {
-  std::string text;
-  for (const std::string& word : options.words.given()) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 Result<std::string> request_of(const ContextOptions& options) {
   if (!options.request.empty()) return options.request;
   json::object request;
   request["budget"] =
       json::object{{"max_tokens", options.tokens}, {"reserve_tokens", options.reserve}};
-  const std::string question = question_of(options);
+  const std::string question = options.words.joined();
   if (!question.empty()) request["question"] = question;
   if (!options.format.empty()) request["format"] = options.format;
   if (!options.pinned.empty()) request["pinned"] = array_of(options.pinned);
@@ -154,8 +148,7 @@ Outcome check(const Context& context, const ContextOptions& options) {
     return usage_failure(
         "--request is the whole request: put the words into its member \"question\"");
   }
-  const Globals& globals = context.globals();
-  if (!globals.session.empty() || !globals.environment_session.empty()) return std::nullopt;
+  if (!context.globals().named_session().empty()) return std::nullopt;
   return usage_failure("no session is named",
                        "Name it with --session or in VARVE_SESSION, not as a word.");
 }
@@ -164,8 +157,7 @@ int run_context(Context& context, const ContextOptions& options) {
   if (Outcome mistake = check(context, options)) return context.fail(*mistake);
   Result<std::string> request = request_of(options);
   if (!request.ok()) return context.fail(request.failure());
-  const Globals& globals = context.globals();
-  const std::string id = globals.session.empty() ? globals.environment_session : globals.session;
+  const std::string& id = context.globals().named_session();
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return context.fail(open.failure());
   Result<std::string> text = open->session.build_context(*request);

@@ -29,7 +29,7 @@ Result<Results> ask(Context& context, const SearchOptions& options, const std::s
     if (!results.ok()) options.name_option(results.failure());
     return results;
   }
-  const std::string id = options.session(context);
+  const std::string& id = context.globals().named_session();
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return std::move(open.failure());
   Result<Results> results = open->session.query(query);
@@ -147,7 +147,7 @@ Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
 
 Result<uint64_t> count_in_session(Context& context, const SearchOptions& options,
                                   const std::string& query) {
-  const std::string id = options.session(context);
+  const std::string& id = context.globals().named_session();
   Result<OpenSession> open = open_session(context, id);
   if (!open.ok()) return std::move(open.failure());
   Result<uint64_t> count = open->session.count(query);

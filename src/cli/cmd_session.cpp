@@ -84,9 +84,7 @@ int run_create(Context& context, const CreateOptions& options) {
     return context.fail(
         usage_failure("the session's id is empty", "Leave it out to have one made."));
   }
-  const std::string id = !words.empty()             ? words.front()
-                         : !globals.session.empty() ? globals.session
-                                                    : globals.environment_session;
+  const std::string id = words.empty() ? globals.named_session() : words.front();
   Result<std::string> document = creation_options(options, id);
   if (!document.ok()) return context.fail(document.failure());
   Result<Store> store = context.open_store_for(*document);

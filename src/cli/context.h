@@ -29,6 +29,11 @@ struct Globals {
   bool help = false;
   bool version = false;
   bool tolerates_damage = false;  // opens damaged sessions even if the store is strict
+
+  // The session where no word of the command names it; empty when there is none.
+  [[nodiscard]] const std::string& named_session() const {
+    return session.empty() ? environment_session : session;
+  }
 };
 
 enum class Access { kExisting, kCreate };

@@ -32,6 +32,12 @@ std::vector<std::string> Operands::given() const {
   return words;
 }
 
+std::string Operands::joined() const {
+  std::string text;
+  for (const std::string& word : given()) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 Result<SessionOperands> split_session(const Context& context, const Operands& operands,
                                       size_t wanted, bool or_more) {
   return split_session(context, operands.given(), wanted, or_more);

@@ -20,6 +20,8 @@ class Operands {
   void declare_many(CLI::App& app);
 
   [[nodiscard]] std::vector<std::string> given() const;
+  // The words as one text, with a space between each two.
+  [[nodiscard]] std::string joined() const;
 
  private:
   std::vector<CLI::Option*> options_;

@@ -111,25 +111,14 @@ Outcome SearchOptions::check(const Context& context) const {
     if (globals.session.empty()) return std::nullopt;
     return usage_failure("--all means every session: do not name one as well");
   }
-  if (!session(context).empty()) return std::nullopt;
+  if (!globals.named_session().empty()) return std::nullopt;
   return usage_failure("no session is named",
                        "Name it with --session or in VARVE_SESSION, not as a word; --all means "
                        "every session.");
 }
 
-std::string SearchOptions::session(const Context& context) const {
-  const Globals& globals = context.globals();
-  return globals.session.empty() ? globals.environment_session : globals.session;
-}
-
-std::string SearchOptions::text() const {
-  std::string text;
-  for (const std::string& word : words_.given()) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 std::string SearchOptions::excluded_word() const {
-  const std::string said = text();
+  const std::string said = words_.joined();
   bool is_phrase = false;
   for (size_t at = 0; at + 1 < said.size(); ++at) {
     if (said[at] == '"') is_phrase = !is_phrase;
@@ -144,7 +133,7 @@ Result<std::string> SearchOptions::query(bool explained) const {
   if (is_raw()) {
     return explained ? with_explain(conditions_.raw()) : conditions_.raw();
   }
-  Result<json::object> query = conditions_.query(text());
+  Result<json::object> query = conditions_.query(words_.joined());
   if (!query.ok()) return std::move(query.failure());
   if (!user_.empty()) (*query)["user_id"] = user_;
   if (!agent_.empty()) (*query)["agent_id"] = agent_;
@@ -163,7 +152,7 @@ Result<std::string> SearchOptions::query(bool explained) const {
 
 Result<std::string> SearchOptions::conditions() const {
   if (is_raw()) return conditions_.raw();
-  Result<json::object> query = conditions_.query(text());
+  Result<json::object> query = conditions_.query(words_.joined());
   if (!query.ok()) return std::move(query.failure());
   return json_of(*query);
 }

@@ -23,8 +23,6 @@ class SearchOptions {
   // Mistakes that single options do not show.
   [[nodiscard]] Outcome check(const Context& context) const;
   [[nodiscard]] bool all() const { return all_; }
-  // The session to query; only after check(), and not with all().
-  [[nodiscard]] std::string session(const Context& context) const;
   // Empty: anybody's.
   [[nodiscard]] const std::string& user() const { return user_; }
   [[nodiscard]] const std::string& agent() const { return agent_; }
@@ -45,8 +43,6 @@ class SearchOptions {
   [[nodiscard]] std::optional<std::string> store_query_to_count() const;
 
  private:
-  [[nodiscard]] std::string text() const;
-
   Operands words_;
   Conditions conditions_;
   bool all_ = false;
