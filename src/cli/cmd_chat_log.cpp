@@ -176,9 +176,7 @@ void print_turns(Context& context, const json::array& results) {
 }
 
 int run_chat_log(Context& context, const ChatLogOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
-  Result<OpenSession> open = open_session(context, words->session);
+  Result<OpenSession> open = open_session(context, options.operands);
   if (!open.ok()) return context.fail(open.failure());
   json::object query{{"types", array_of(options.types.empty() ? kTurnTypes : options.types)},
                      {"sort_by", "time"},
@@ -186,7 +184,7 @@ int run_chat_log(Context& context, const ChatLogOptions& options) {
   Result<Results> results = open->session.query(json_of(query));
   if (!results.ok()) {
     name_option_of_member(results.failure(), {{"types", "--type"}});
-    return context.fail_in_session(std::move(results.failure()), words->session);
+    return context.fail_in_session(std::move(results.failure()), open->session.id());
   }
   Result<std::string_view> text = results->json();
   if (!text.ok()) return context.fail(text.failure());

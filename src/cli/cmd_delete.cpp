@@ -27,7 +27,7 @@ std::string deleted_json(const std::vector<std::string>& asked,
 }
 
 int delete_by_ids(Context& context, const DeleteOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1, true);
+  Result<SessionOperands> words = split_session(context, options.operands, 1, Wanted::kOrMore);
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
@@ -78,20 +78,20 @@ int delete_where(Context& context, const DeleteOptions& options) {
   if (options.operands.given().size() > most) {
     return context.fail(usage_failure("give either ids of entries or conditions, not both"));
   }
-  Result<SessionOperands> words = split_session(context, options.operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
+  Result<std::string> id = session_operand(context, options.operands);
+  if (!id.ok()) return context.fail(id.failure());
   Result<std::string> query = query_of(options);
   if (!query.ok()) return context.fail(query.failure());
-  Result<OpenSession> open = open_session(context, words->session);
+  Result<OpenSession> open = open_session(context, *id);
   if (!open.ok()) return context.fail(open.failure());
   if (!options.yes) {
     if (Outcome refused = ask_first(context, *open, *query)) {
-      return fail_where(context, options, *std::move(refused), words->session);
+      return fail_where(context, options, *std::move(refused), *id);
     }
   }
   Result<uint64_t> deleted = open->session.remove_where(*query, options.reason);
   if (!deleted.ok()) {
-    return fail_where(context, options, std::move(deleted.failure()), words->session);
+    return fail_where(context, options, std::move(deleted.failure()), *id);
   }
   if (context.json()) {
     context.print(object_text({{"deleted_count", std::to_string(*deleted)}}));

@@ -164,12 +164,8 @@ Runner declare_add(CLI::App& app) {
   return [options](Context& context) { return run_add(context, *options); };
 }
 
-struct GetOptions {
-  Operands operands;
-};
-
-int run_get(Context& context, const GetOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1, true);
+int run_get(Context& context, const Operands& operands) {
+  Result<SessionOperands> words = split_session(context, operands, 1, Wanted::kOrMore);
   if (!words.ok()) return context.fail(words.failure());
   Result<OpenSession> open = open_session(context, words->session);
   if (!open.ok()) return context.fail(open.failure());
@@ -190,9 +186,9 @@ int run_get(Context& context, const GetOptions& options) {
 }
 
 Runner declare_get(CLI::App& app) {
-  auto options = std::make_shared<GetOptions>();
-  options->operands.declare_many(app);
-  return [options](Context& context) { return run_get(context, *options); };
+  auto operands = std::make_shared<Operands>();
+  operands->declare_many(app);
+  return [operands](Context& context) { return run_get(context, *operands); };
 }
 
 }  // namespace

@@ -181,9 +181,7 @@ Runner declare_stats(CLI::App& app) {
 }
 
 int run_files(Context& context, const Operands& operands) {
-  Result<SessionOperands> words = split_session(context, operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
-  Result<OpenSession> open = open_session(context, words->session);
+  Result<OpenSession> open = open_session(context, operands);
   if (!open.ok()) return context.fail(open.failure());
   Result<std::string> files = open->session.files();
   if (!files.ok()) return context.fail(files.failure());

@@ -180,7 +180,7 @@ Result<std::vector<ImportJob>> plan(const Context& context, const ImportOptions&
     }
     return jobs_of_directory(options.directory);
   }
-  Result<SessionOperands> words = split_session(context, options.operands, 1, true);
+  Result<SessionOperands> words = split_session(context, options.operands, 1, Wanted::kOrMore);
   if (!words.ok()) return std::move(words.failure());
   std::vector<ImportJob> jobs;
   jobs.push_back({words->session, words->rest});

@@ -94,14 +94,14 @@ Outcome show_log(Context& context, Session& session, const json::object& conditi
 }
 
 int run_log(Context& context, const LogOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
+  Result<std::string> id = session_operand(context, options.operands);
+  if (!id.ok()) return context.fail(id.failure());
   Result<json::object> conditions = options.conditions.query({});
   if (!conditions.ok()) return context.fail(conditions.failure());
-  Result<OpenSession> open = open_session(context, words->session);
+  Result<OpenSession> open = open_session(context, *id);
   if (!open.ok()) return context.fail(open.failure());
   if (Outcome failure = show_log(context, open->session, *conditions, options)) {
-    return context.fail_in_session(*std::move(failure), words->session);
+    return context.fail_in_session(*std::move(failure), *id);
   }
   return kExitOk;
 }

@@ -268,21 +268,20 @@ Outcome confirm_drop(Context& context, Store& store, const std::string& id) {
 }
 
 int run_drop(Context& context, const DropOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
-  const std::string& id = words->session;
+  Result<std::string> id = session_operand(context, options.operands);
+  if (!id.ok()) return context.fail(id.failure());
   Result<Store> store = context.open_store(Access::kExisting);
   if (!store.ok()) return context.fail(store.failure());
   if (!options.yes) {
-    if (Outcome refused = confirm_drop(context, *store, id)) return context.fail(*refused);
+    if (Outcome refused = confirm_drop(context, *store, *id)) return context.fail(*refused);
   }
-  if (Outcome failure = outcome_of(store->delete_session(id))) {
-    return context.fail_in_session(*failure, id);
+  if (Outcome failure = outcome_of(store->delete_session(*id))) {
+    return context.fail_in_session(*failure, *id);
   }
   if (context.json()) {
-    context.print(object_text({{"dropped", quote(id)}}));
+    context.print(object_text({{"dropped", quote(*id)}}));
   } else {
-    context.note("Dropped session " + id + ".");
+    context.note("Dropped session " + *id + ".");
   }
   return kExitOk;
 }
@@ -300,14 +299,12 @@ struct MetadataOptions {
 };
 
 int run_metadata(Context& context, const MetadataOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
-  Result<OpenSession> open = open_session(context, words->session);
+  Result<OpenSession> open = open_session(context, options.operands);
   if (!open.ok()) return context.fail(open.failure());
   if (!options.patch.empty()) {
     if (Outcome failure = outcome_of(open->session.update(options.patch))) {
       name_option(*failure, "--set");
-      return context.fail_in_session(*std::move(failure), words->session);
+      return context.fail_in_session(*std::move(failure), open->session.id());
     }
   }
   Result<std::string> metadata = open->session.metadata();

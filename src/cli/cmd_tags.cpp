@@ -65,12 +65,10 @@ void print_tree(Context& context, const std::vector<Row>& rows) {
 }
 
 int run_tags(Context& context, const Operands& operands) {
-  Result<SessionOperands> words = split_session(context, operands, 0);
-  if (!words.ok()) return context.fail(words.failure());
-  Result<OpenSession> open = open_session(context, words->session);
+  Result<OpenSession> open = open_session(context, operands);
   if (!open.ok()) return context.fail(open.failure());
   Result<std::string> tags = open->session.tags();
-  if (!tags.ok()) return context.fail_in_session(std::move(tags.failure()), words->session);
+  if (!tags.ok()) return context.fail_in_session(std::move(tags.failure()), open->session.id());
   if (context.json()) {
     context.print(*tags);
     return kExitOk;

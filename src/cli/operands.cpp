@@ -39,16 +39,16 @@ std::string Operands::joined() const {
 }
 
 Result<SessionOperands> split_session(const Context& context, const Operands& operands,
-                                      size_t wanted, bool or_more) {
-  return split_session(context, operands.given(), wanted, or_more);
+                                      size_t count, Wanted wanted) {
+  return split_session(context, operands.given(), count, wanted);
 }
 
 Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
-                                      size_t wanted, bool or_more) {
+                                      size_t count, Wanted wanted) {
   const Globals& globals = context.globals();
   SessionOperands result{globals.session, std::move(words)};
   if (globals.session.empty()) {
-    if (result.rest.size() > wanted) {
+    if (result.rest.size() > count) {
       result.session = result.rest.front();
       result.rest.erase(result.rest.begin());
       if (result.session.empty()) return usage_failure("the session's id is empty");
@@ -56,14 +56,14 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
       result.session = globals.environment_session;
     }
   }
-  if (result.rest.size() < wanted) return usage_failure("too few arguments");
-  if (result.rest.size() > wanted && !or_more) {
+  if (result.rest.size() < count) return usage_failure("too few arguments");
+  if (result.rest.size() > count && wanted == Wanted::kExactly) {
     return usage_failure("too many arguments: the session is named by --session already");
   }
   if (result.session.empty()) {
     // The forgotten word may be the last argument: then the first was taken for another one.
     return usage_failure(
-        wanted == 0 ? "no session is named" : "no session is named, or an argument is missing",
+        count == 0 ? "no session is named" : "no session is named, or an argument is missing",
         "Name it as the first argument, with --session, or in VARVE_SESSION.");
   }
   return result;
@@ -98,6 +98,18 @@ int for_each_id(Context& context, const SessionOperands& words,
   return code;
 }
 
+Result<std::string> session_operand(const Context& context, const Operands& operands) {
+  Result<SessionOperands> words = split_session(context, operands, 0);
+  if (!words.ok()) return std::move(words.failure());
+  return words->session;
+}
+
+Result<OpenSession> open_session(Context& context, const Operands& operands) {
+  Result<std::string> id = session_operand(context, operands);
+  if (!id.ok()) return std::move(id.failure());
+  return open_session(context, *id);
+}
+
 Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
   if (all) {
     if (!operands.given().empty() || !context.globals().session.empty()) {
@@ -105,9 +117,7 @@ Result<std::string> session_or_all(const Context& context, const Operands& opera
     }
     return std::string();
   }
-  Result<SessionOperands> words = split_session(context, operands, 0);
-  if (!words.ok()) return std::move(words.failure());
-  return words->session;
+  return session_operand(context, operands);
 }
 
 }  // namespace varve::cli

@@ -32,15 +32,18 @@ struct SessionOperands {
   std::vector<std::string> rest;
 };
 
+// How many words a command takes beside the session: so many, or more, too.
+enum class Wanted { kExactly, kOrMore };
+
 // Finds the word that names the session. With --session no word does. Otherwise the first word does
-// if there are more than `wanted`; if not, VARVE_SESSION names it. `rest` then has exactly `wanted`
-// words or, with `or_more`, at least that many.
+// if there are more than `count`; if not, VARVE_SESSION names it. `rest` then has as many words as
+// are wanted.
 Result<SessionOperands> split_session(const Context& context, const Operands& operands,
-                                      size_t wanted, bool or_more = false);
+                                      size_t count, Wanted wanted = Wanted::kExactly);
 
 // The same for words that were taken from `operands` before.
 Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
-                                      size_t wanted, bool or_more = false);
+                                      size_t count, Wanted wanted = Wanted::kExactly);
 
 // Does `work` on each id of `words.rest`. Returns the exit code of the first failure. A failure
 // that concerns only the id, as when there is no such entry, does not stop the others. Any other
@@ -48,6 +51,10 @@ Result<SessionOperands> split_session(const Context& context, std::vector<std::s
 int for_each_id(Context& context, const SessionOperands& words,
                 const std::function<Outcome(const std::string& id)>& work);
 
+// The session that a command's words name, which name nothing else.
+Result<std::string> session_operand(const Context& context, const Operands& operands);
+// The same, opened.
+Result<OpenSession> open_session(Context& context, const Operands& operands);
 // The session that a command's words name; none with `all`.
 Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all);
 
