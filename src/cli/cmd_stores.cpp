@@ -1,4 +1,5 @@
 // kv, transcript.
+#include <functional>
 #include <memory>
 
 #include "cli/arguments.h"
@@ -26,8 +27,8 @@ Result<std::string> text_of(const std::string& word) {
 // The first word names an action, which says how many other words there are besides the session.
 struct Action {
   std::string_view name;
-  size_t wanted;
-  int (*run)(Context& context, Session& session, const SessionOperands& words);
+  size_t word_count;
+  std::function<int(Context& context, Session& session, const SessionOperands& words)> run;
 };
 
 // For actions without a result: `done` is JSON, for those who asked for it.
@@ -45,7 +46,7 @@ int run_action(Context& context, const Operands& operands, std::span<const Actio
     known += (known.empty() ? "" : ", ") + std::string(action.name);
     if (name != action.name) continue;
     words.erase(words.begin());
-    Result<SessionOperands> split = split_session(context, std::move(words), action.wanted);
+    Result<SessionOperands> split = split_session(context, std::move(words), action.word_count);
     if (!split.ok()) return context.fail(split.failure());
     Result<OpenSession> open = open_session(context, split->session);
     if (!open.ok()) return context.fail(open.failure());
@@ -109,11 +110,11 @@ int list_keys(Context& context, Session& session, const SessionOperands& words) 
 }
 
 int run_kv(Context& context, const Operands& operands) {
-  constexpr Action kActions[] = {{"set", 2, &set_key},
-                                 {"get", 1, &get_key},
-                                 {"delete", 1, &delete_key},
-                                 {"list", 0, &list_keys}};
-  return run_action(context, operands, kActions);
+  const Action actions[] = {{"set", 2, &set_key},
+                            {"get", 1, &get_key},
+                            {"delete", 1, &delete_key},
+                            {"list", 0, &list_keys}};
+  return run_action(context, operands, actions);
 }
 
 Runner declare_kv(CLI::App& app) {
@@ -158,27 +159,23 @@ void print_turns(Context& context, std::string_view turns) {
   }
 }
 
-int run_transcript(Context& context, const TranscriptOptions& options) {
-  std::vector<std::string> words = options.operands.given();
-  if (words.empty() || words.front() != "last") {
-    // The other action, or one that does not exist: the mistake is reported there.
-    constexpr Action kActions[] = {{"append", 2, &append_turn}, {"last", 0, nullptr}};
-    return run_action(context, options.operands, kActions);
-  }
-  words.erase(words.begin());
-  Result<SessionOperands> split = split_session(context, std::move(words), 0);
-  if (!split.ok()) return context.fail(split.failure());
-  Result<OpenSession> open = open_session(context, split->session);
-  if (!open.ok()) return context.fail(open.failure());
-  const size_t count = options.limit == 0 ? SIZE_MAX : options.limit;
-  Result<std::string> turns = open->session.transcript_last(count);
-  if (!turns.ok()) return context.fail_in_session(std::move(turns.failure()), split->session);
+int show_turns(Context& context, Session& session, const SessionOperands& words, size_t limit) {
+  Result<std::string> turns = session.transcript_last(limit == 0 ? SIZE_MAX : limit);
+  if (!turns.ok()) return context.fail_in_session(std::move(turns.failure()), words.session);
   if (context.json()) {
     context.print(*turns);
   } else {
     print_turns(context, *turns);
   }
   return kExitOk;
+}
+
+int run_transcript(Context& context, const TranscriptOptions& options) {
+  const auto show_last = [&](Context& own, Session& session, const SessionOperands& words) {
+    return show_turns(own, session, words, options.limit);
+  };
+  const Action actions[] = {{"append", 2, &append_turn}, {"last", 0, show_last}};
+  return run_action(context, options.operands, actions);
 }
 
 Runner declare_transcript(CLI::App& app) {
