@@ -136,9 +136,8 @@ int export_all(Context& context, const ExportOptions& options) {
   if (!store.ok()) return context.fail(store.failure());
   Result<std::vector<std::string>> ids = all_session_ids(*store);
   if (!ids.ok()) return context.fail(ids.failure());
-  Progress progress(context.err(), context.err_terminal(),
-                    context.quiet() ? "never" : context.globals().progress, "Exporting",
-                    Progress::Unit::kItems, static_cast<int64_t>(ids->size()));
+  Progress progress(context, "Exporting", Progress::Unit::kItems,
+                    static_cast<int64_t>(ids->size()));
   int code = kExitOk;
   int64_t exported = 0;
   const Interruption interruption;
@@ -173,9 +172,7 @@ int export_all(Context& context, const ExportOptions& options) {
 
 int export_to_file(Context& context, Session& session, const std::string& id,
                    const ExportOptions& options) {
-  Progress progress(context.err(), context.err_terminal(),
-                    context.quiet() ? "never" : context.globals().progress, "Exporting",
-                    Progress::Unit::kBytes, -1);
+  Progress progress(context, "Exporting", Progress::Unit::kBytes, -1);
   const Interruption interruption;
   const ProgressFunction receiver = Interruption::receiver(progress.receiver());
   if (Outcome failure = outcome_of(session.set_progress(receiver))) return context.fail(*failure);

@@ -299,9 +299,9 @@ bool is_all_refused(Context& context, ImportJob& job, const ImportOptions& optio
   if (!memory.ok()) return false;
   ImportOptions trial = options;
   trial.dry_run = true;
-  Progress silent(context.err(), context.err_terminal(), "never", "", Progress::Unit::kBytes, 0);
+  Progress hidden = Progress::hidden(context);
   ImportReport report;
-  if (run_job(context, *memory, job, trial, silent, report)) return false;
+  if (run_job(context, *memory, job, trial, hidden, report)) return false;
   return report.added == 0 && report.refused_total > 0;
 }
 
@@ -327,9 +327,7 @@ Result<Store> store_for(Context& context, const ImportOptions& options,
 int run_import(Context& context, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(context, options);
   if (!jobs.ok()) return context.fail(jobs.failure());
-  Progress progress(context.err(), context.err_terminal(),
-                    context.quiet() ? "never" : context.globals().progress, "Importing",
-                    Progress::Unit::kBytes, total_bytes(*jobs));
+  Progress progress(context, "Importing", Progress::Unit::kBytes, total_bytes(*jobs));
   if (options.directory.empty()) {  // the sessions of one are each looked at on their own
     if (Outcome failure = look_at_files(jobs->front(), progress)) {
       progress.clear();

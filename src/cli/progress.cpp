@@ -14,14 +14,18 @@ constexpr size_t kBarColumns = 24;
 
 }  // namespace
 
-Progress::Progress(Output& out, const Terminal& terminal, std::string_view when, std::string label,
-                   Unit unit, int64_t total)
-    : out_(out),
+Progress::Progress(Context& context, std::string label, Unit unit, int64_t total)
+    : Progress(context, context.quiet() ? "never" : std::string_view(context.globals().progress),
+               std::move(label), unit, total) {}
+
+Progress::Progress(Context& context, std::string_view when, std::string label, Unit unit,
+                   int64_t total)
+    : out_(context.err()),
       label_(std::move(label)),
       unit_(unit),
       total_(total),
-      width_(terminal.width() > 0 ? terminal.width() : kUsualWidth),
-      enabled_(when == "always" || (when == "auto" && terminal.is_terminal())),
+      width_(context.err_terminal().width() > 0 ? context.err_terminal().width() : kUsualWidth),
+      enabled_(when == "always" || (when == "auto" && context.err_terminal().is_terminal())),
       next_draw_(Clock::now() + (when == "always" ? std::chrono::milliseconds(0) : kPatience)) {}
 
 void Progress::advance(int64_t amount) {

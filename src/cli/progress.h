@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/context.h"
 
 namespace varve::cli {
 
@@ -19,10 +18,12 @@ class Progress {
  public:
   enum class Unit { kBytes, kItems };
 
-  // `when` is "auto" (on a terminal, once the work has taken a third of a second), "always" (at
-  // once, wherever it goes) or "never". `total` 0: unknown; -1: as the receiver is told.
-  Progress(Output& out, const Terminal& terminal, std::string_view when, std::string label,
-           Unit unit, int64_t total);
+  // Shows what --progress and --quiet say: "auto" a bar on a terminal, once the work has taken a
+  // third of a second; "always" one at once, wherever it goes. `total` 0: unknown; -1: as the
+  // receiver is told.
+  Progress(Context& context, std::string label, Unit unit, int64_t total);
+  // Never shows anything.
+  static Progress hidden(Context& context) { return {context, "never", {}, Unit::kBytes, 0}; }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
@@ -37,6 +38,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
+  Progress(Context& context, std::string_view when, std::string label, Unit unit, int64_t total);
   void hear(int64_t done, int64_t total);
   void draw();
   [[nodiscard]] std::string line() const;

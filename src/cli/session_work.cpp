@@ -35,9 +35,8 @@ int run_on_all(Context& context, std::string_view label, const SessionWork& work
   if (!store.ok()) return context.fail(store.failure());
   Result<std::vector<std::string>> ids = all_session_ids(*store);
   if (!ids.ok()) return context.fail(ids.failure());
-  Progress progress(context.err(), context.err_terminal(),
-                    context.quiet() ? "never" : context.globals().progress, std::string(label),
-                    Progress::Unit::kItems, static_cast<int64_t>(ids->size()));
+  Progress progress(context, std::string(label), Progress::Unit::kItems,
+                    static_cast<int64_t>(ids->size()));
   std::vector<std::string> reports;
   int code = kExitOk;
   for (const std::string& id : *ids) {
