@@ -56,14 +56,6 @@ void Dictionary::put_new(std::string_view key, std::string_view value) {
 
 PostingList Dictionary::find(std::string_view key) const {
   PostingList list;
-  const std::string_view encoded = frozen_.find(key);
-  if (encoded.data() != nullptr) list.runs[0] = frozen_run(encoded);
-  list.runs[1] = added_run(key);
-  return list;
-}
-
-PostingList Dictionary::find_rows(std::string_view key) const {
-  PostingList list;
   list.runs[1] = added_run(key);
   const std::string_view encoded = frozen_.find(key);
   if (encoded.data() == nullptr) return list;

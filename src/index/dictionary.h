@@ -59,10 +59,9 @@ class Dictionary {
   // The same for a key that has no value yet, which is not checked.
   void put_new(std::string_view key, std::string_view value);
 
+  // A short list is not read in advance (PostingRun::of_rows): the bounds of its block are loose,
+  // and damage shows when it is walked.
   [[nodiscard]] PostingList find(std::string_view key) const;
-  // The same without reading a short list in advance (PostingRun::of_rows): the bounds of its block
-  // are loose, and damage shows when it is walked.
-  [[nodiscard]] PostingList find_rows(std::string_view key) const;
   // Null data when there is none.
   [[nodiscard]] std::string_view find_value(std::string_view key) const;
   // Every key that starts with `prefix`, in no particular order, until `visit` answers false. Keys

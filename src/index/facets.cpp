@@ -125,25 +125,25 @@ void Facets::add(uint32_t row, const entry::EntryFacts& facts) {
 }
 
 PostingList Facets::tag(std::string_view tag) const {
-  return dictionary_.find_rows(field_key(kTag, tag));
+  return dictionary_.find(field_key(kTag, tag));
 }
 
 PostingList Facets::trace(std::string_view trace_id) const {
-  return dictionary_.find_rows(field_key(kTrace, trace_id));
+  return dictionary_.find(field_key(kTrace, trace_id));
 }
 
 PostingList Facets::content(std::string_view content_key) const {
-  return dictionary_.find_rows(field_key(kContent, content_key));
+  return dictionary_.find(field_key(kContent, content_key));
 }
 
 PostingList Facets::referring(std::string_view target) const {
-  return dictionary_.find_rows(field_key(kIncoming, target));
+  return dictionary_.find(field_key(kIncoming, target));
 }
 
 PostingList Facets::referring(std::string_view target, std::string_view relation) const {
   std::string key;
   assign_relation_key(&key, target, relation);
-  return dictionary_.find_rows(key);
+  return dictionary_.find(key);
 }
 
 void Facets::references_of(uint32_t row, std::string_view id,

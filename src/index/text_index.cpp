@@ -83,13 +83,13 @@ void TextIndex::add_counted(const CountedRows& rows) {
 PostingList TextIndex::rows_of(std::string_view term) const {
   std::string key(1, kTerm);
   key.append(term);
-  return dictionary_.find_rows(key);
+  return dictionary_.find(key);
 }
 
 PostingList TextIndex::rows_with_part(std::string_view stem) const {
   std::string key{kTerm, kPartSign};
   key.append(stem);
-  return dictionary_.find_rows(key);
+  return dictionary_.find(key);
 }
 
 uint64_t TextIndex::total_length(uint32_t rows) const {

@@ -106,7 +106,7 @@ std::map<std::string, std::string> values_of(const Dictionary& dictionary,
 void expect_same(const Dictionary& dictionary, const Both& both) {
   for (const auto& [key, rows] : both.lists) {
     ASSERT_EQ(postings_of(dictionary.find(key)), rows) << key;
-    ASSERT_NO_FATAL_FAILURE(expect_same_rows(dictionary.find_rows(key), rows)) << key;
+    ASSERT_NO_FATAL_FAILURE(expect_same_rows(dictionary.find(key), rows)) << key;
   }
   for (const auto& [key, value] : both.values) {
     ASSERT_NE(dictionary.find_value(key).data(), nullptr) << key;
@@ -338,12 +338,12 @@ TEST(Dictionary, AFrozenListWithRowsOfWhatWasAddedIsDamaged) {
       if (is_frozen_again) {
         dictionary.freeze(no_length);
       } else {
-        EXPECT_EQ(rows_from(0, dictionary.find_rows("m")), (std::vector<uint32_t>{0, count}));
+        EXPECT_EQ(rows_from(0, dictionary.find("m")), (std::vector<uint32_t>{0, count}));
         EXPECT_FALSE(dictionary.is_damaged());
       }
       EXPECT_EQ(rows_from(0, dictionary.find("l")), (std::vector<uint32_t>{count}));
       EXPECT_TRUE(dictionary.is_damaged());
-      EXPECT_EQ(rows_from(0, dictionary.find_rows("m")), (std::vector<uint32_t>{0, count}));
+      EXPECT_EQ(rows_from(0, dictionary.find("m")), (std::vector<uint32_t>{0, count}));
     }
   }
 }
