@@ -84,8 +84,7 @@ std::string_view Dictionary::find_value(std::string_view key) const {
 
 void Dictionary::for_each_list(std::string_view prefix,
                                const std::function<bool(std::string_view)>& visit) const {
-  for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
-    if (!frozen.key().starts_with(prefix)) break;
+  for (SegmentCursor frozen(frozen_, prefix); frozen.is_at(prefix); frozen.next()) {
     if (!visit(frozen.key())) return;
   }
   for (const auto& [key, number] : numbers_) {
@@ -96,8 +95,7 @@ void Dictionary::for_each_list(std::string_view prefix,
 
 void Dictionary::for_each_marked(std::string_view prefix,
                                  const std::function<bool(std::string_view)>& visit) const {
-  for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
-    if (!frozen.key().starts_with(prefix)) break;
+  for (SegmentCursor frozen(frozen_, prefix); frozen.is_at(prefix); frozen.next()) {
     if (frozen.is_marked() && !visit(frozen.key())) return;
   }
   for (const auto& [key, number] : numbers_) {
@@ -109,8 +107,7 @@ void Dictionary::for_each_marked(std::string_view prefix,
 void Dictionary::for_each_value(
     std::string_view prefix,
     const std::function<bool(std::string_view, std::string_view)>& visit) const {
-  for (SegmentCursor frozen(frozen_, prefix); !frozen.at_end(); frozen.next()) {
-    if (!frozen.key().starts_with(prefix)) break;
+  for (SegmentCursor frozen(frozen_, prefix); frozen.is_at(prefix); frozen.next()) {
     if (!visit(frozen.key(), frozen.value())) return;
   }
   for (const auto& [key, value] : values_) {

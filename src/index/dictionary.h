@@ -29,6 +29,13 @@ namespace varve::index {
 
 inline constexpr uint64_t kPostingBytes = 2;  // what one more row in a list takes, about
 
+// The key that `rest` has in a field.
+[[nodiscard]] inline std::string field_key(char field, std::string_view rest) {
+  std::string key(1, field);
+  key.append(rest);
+  return key;
+}
+
 class Dictionary {
  public:
   // The seed is secret where others choose the keys (base/hash.h). No answer depends on it.

@@ -25,12 +25,6 @@ constexpr uint64_t kFacetCompressBytesMin = uint64_t{1} << 20;
 // and one megabyte of tags that are as deep as they may be, of which each level is a key.
 constexpr uint64_t kFacetWaitingBytesMax = uint64_t{64} << 20;
 
-std::string field_key(char field, std::string_view rest) {
-  std::string key(1, field);
-  key.append(rest);
-  return key;
-}
-
 // Big-endian, so that keys come in the order of rows.
 std::string outgoing_key(uint32_t row) {
   std::string key(1, kOutgoing);
@@ -168,8 +162,7 @@ void Facets::for_each_role(
     return visit(key.substr(kRolePrefix.size()), key.substr(1));
   };
   const Segment& frozen = dictionary_.frozen();
-  for (SegmentCursor at(frozen, kRolePrefix); !at.at_end(); at.next()) {
-    if (!at.key().starts_with(kRolePrefix)) break;
+  for (SegmentCursor at(frozen, kRolePrefix); at.is_at(kRolePrefix); at.next()) {
     if (!visit_key(at.key())) return;
   }
   for (const std::string& key : added_roles_) {

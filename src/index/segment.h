@@ -134,6 +134,10 @@ class SegmentCursor {
   SegmentCursor(const Segment& segment, std::string_view key);
 
   [[nodiscard]] bool at_end() const { return at_end_; }
+  // Whether it is at a key that starts with `prefix`: all those stand together.
+  [[nodiscard]] bool is_at(std::string_view prefix) const {
+    return !at_end_ && key_.starts_with(prefix);
+  }
   // The key until next(), and its value.
   [[nodiscard]] std::string_view key() const { return key_; }
   [[nodiscard]] std::string_view value() const;

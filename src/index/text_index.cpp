@@ -81,9 +81,7 @@ void TextIndex::add_counted(const CountedRows& rows) {
 // --- what there is -------------------------------------------------------------------------------
 
 PostingList TextIndex::rows_of(std::string_view term) const {
-  std::string key(1, kTerm);
-  key.append(term);
-  return dictionary_.find(key);
+  return dictionary_.find(field_key(kTerm, term));
 }
 
 PostingList TextIndex::rows_with_part(std::string_view stem) const {
@@ -102,8 +100,7 @@ void TextIndex::for_each_word(
     std::string_view prefix,
     const std::function<bool(std::string_view, std::string_view)>& visit) const {
   bool goes_on = true;
-  std::string key(1, kTerm);
-  key.append(prefix);
+  std::string key = field_key(kTerm, prefix);
   dictionary_.for_each_marked(key, [&](std::string_view found) {
     return goes_on = visit(found.substr(1), found.substr(1));
   });
