@@ -49,13 +49,8 @@ class Analyzer {
   }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const noexcept { return hash64(text); }
-  };
-
   std::unique_ptr<Stemmer> stemmer_;
-  boost::unordered_flat_set<std::string, Hash, std::equal_to<>> stop_words_;
+  boost::unordered_flat_set<std::string, KeyHash, std::equal_to<>> stop_words_;
   Words words_;
   bool english_;
 };
