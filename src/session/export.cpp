@@ -7,7 +7,7 @@
 #include "query/parse.h"
 #include "session/query.h"
 #include "session/retries.h"
-#include "transfer/entry_text.h"
+#include "transfer/entry_writer.h"
 #include "transfer/outside_file.h"
 
 namespace varve::session {
@@ -37,19 +37,19 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
     VARVE_TRY_ASSIGN(const auto query, query::parse_query(options.query, query::Scope::kSet));
     VARVE_TRY_ASSIGN(rows, find_rows(core, query));
   }
-  transfer::EntryText text(options.format);
-  text.begin(core.id, piece);
+  transfer::EntryWriter writer(options.format);
+  writer.begin(core.id, piece);
   VARVE_TRY(flush());
   uint64_t done_bytes = 0;
   VARVE_TRY(progress.step(0, rows.bytes));
   VARVE_TRY(core.for_each_line(rows, [&](std::string_view line) {
-    VARVE_TRY(text.entry(line, piece));
+    VARVE_TRY(writer.entry(line, piece));
     VARVE_TRY(flush());
     written.entries += 1;
     done_bytes += line.size();
     return progress.step(done_bytes, rows.bytes);
   }));
-  if (options.format == transfer::ExportFormat::kJson) text.end(core.described_metadata(), piece);
+  if (options.format == transfer::ExportFormat::kJson) writer.end(core.described_metadata(), piece);
   VARVE_TRY(flush());
   return written;
 }

@@ -1,4 +1,4 @@
-#include "transfer/entry_text.h"
+#include "transfer/entry_writer.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace varve::transfer {
 namespace {
 
 // Deeper than an add takes, and as deep as a line of the log may be that somebody else wrote.
-TEST(EntryText, EveryLineThatIsReadIsWrittenInEveryFormat) {
+TEST(EntryWriter, EveryLineThatIsReadIsWrittenInEveryFormat) {
   const std::string content = std::string(120, '[') + "1" + std::string(120, ']');
   const std::string line = R"({"content":)" + content +
                            R"(,"id":"a","timestamp":"2026-01-10T14:20:00Z","type":"finding"})";
@@ -19,28 +19,28 @@ TEST(EntryText, EveryLineThatIsReadIsWrittenInEveryFormat) {
       {ExportFormat::kMarkdown, "## 2026-01-10T14:20:00Z finding `a`"},
   };
   for (const auto& [format, expected] : cases) {
-    EntryText text(format);
+    EntryWriter writer(format);
     std::string out;
-    text.begin("s", out);
-    const Status written = text.entry(line, out);
+    writer.begin("s", out);
+    const Status written = writer.entry(line, out);
     ASSERT_TRUE(written.ok()) << written.message();
     EXPECT_NE(out.find(expected), std::string::npos) << out;
   }
 }
 
 // Whatever the locale of the host's process: "0,5" is two numbers in some.
-TEST(EntryText, MarkdownHasTheImportanceAsTheEntryHasIt) {
+TEST(EntryWriter, MarkdownHasTheImportanceAsTheEntryHasIt) {
   for (const std::string importance : {"0", "1", "0.5", "1e-7", "0.123456789"}) {
-    EntryText text(ExportFormat::kMarkdown);
+    EntryWriter writer(ExportFormat::kMarkdown);
     std::string out;
-    const Status written = text.entry(R"({"id":"a","importance":)" + importance + "}", out);
+    const Status written = writer.entry(R"({"id":"a","importance":)" + importance + "}", out);
     ASSERT_TRUE(written.ok()) << written.message();
     EXPECT_NE(out.find("_importance " + importance + "_\n"), std::string::npos) << out;
   }
 }
 
 // Which tool was called, and with what, is all that such a message says.
-TEST(EntryText, MarkdownHasTheCallsOfAMessage) {
+TEST(EntryWriter, MarkdownHasTheCallsOfAMessage) {
   const std::string calls =
       R"("tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":1}"}},)"
       R"({"id":"2","function":{"name":"g","arguments":"x\n```"}}])";
@@ -51,20 +51,20 @@ TEST(EntryText, MarkdownHasTheCallsOfAMessage) {
                   "**assistant**:\n\n    f {\"a\":1}\n\n    g x\n    ```\n\n_importance"},
         std::pair{std::string(R"({"parts":[{"type":"tool_use","name":"f","input":{}}]})"),
                   "`a`\n\n    f {}\n\n_importance"}}) {
-    EntryText text(ExportFormat::kMarkdown);
+    EntryWriter writer(ExportFormat::kMarkdown);
     std::string out;
-    ASSERT_TRUE(text.entry(R"({"id":"a","content":)" + content + "}", out).ok());
+    ASSERT_TRUE(writer.entry(R"({"id":"a","content":)" + content + "}", out).ok());
     EXPECT_NE(out.find(expected), std::string::npos) << out;
   }
 }
 
-TEST(EntryText, MarkdownNamesTagsWhereThereAreSome) {
+TEST(EntryWriter, MarkdownNamesTagsWhereThereAreSome) {
   for (const auto& [tags, expected] :
        {std::pair{R"(["a","b"])", "_importance 0.5, tags `a` `b`_\n"},
         std::pair{"[]", "_importance 0.5_\n"}}) {
-    EntryText text(ExportFormat::kMarkdown);
+    EntryWriter writer(ExportFormat::kMarkdown);
     std::string out;
-    ASSERT_TRUE(text.entry(std::string(R"({"id":"a","tags":)") + tags + "}", out).ok());
+    ASSERT_TRUE(writer.entry(std::string(R"({"id":"a","tags":)") + tags + "}", out).ok());
     EXPECT_NE(out.find(expected), std::string::npos) << out;
   }
 }

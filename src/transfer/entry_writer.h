@@ -10,9 +10,9 @@
 
 namespace varve::transfer {
 
-class EntryText {
+class EntryWriter {
  public:
-  explicit EntryText(ExportFormat format) : format_(format) {}
+  explicit EntryWriter(ExportFormat format) : format_(format) {}
 
   // Each of these appends to `out`.
   void begin(std::string_view session_id, std::string& out);

@@ -1,4 +1,4 @@
-#include "transfer/entry_text.h"
+#include "transfer/entry_writer.h"
 
 #include "entry/entry.h"
 #include "json/canonical.h"
@@ -53,14 +53,14 @@ Status append_markdown(std::string_view line, std::string& out) {
 
 }  // namespace
 
-void EntryText::begin(std::string_view session_id, std::string& out) {
+void EntryWriter::begin(std::string_view session_id, std::string& out) {
   is_first_ = true;
   if (format_ == ExportFormat::kMarkdown)
     out.append("# Session ").append(session_id).append("\n\n");
   if (format_ == ExportFormat::kJson) out += "{\"entries\":[";
 }
 
-Status EntryText::entry(std::string_view line, std::string& out) {
+Status EntryWriter::entry(std::string_view line, std::string& out) {
   if (format_ == ExportFormat::kMarkdown) return append_markdown(line, out);
   // A line made by hand may have white space around it.
   const size_t first = line.find_first_not_of(" \t\r");
@@ -72,7 +72,7 @@ Status EntryText::entry(std::string_view line, std::string& out) {
   return {};
 }
 
-void EntryText::end(const json::Tree& metadata, std::string& out) {
+void EntryWriter::end(const json::Tree& metadata, std::string& out) {
   if (format_ == ExportFormat::kJson) out += "],\"session\":" + metadata.canonical() + "}";
 }
 
