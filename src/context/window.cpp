@@ -27,23 +27,27 @@ uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; 
 
 class Window {
  public:
-  Window(session::Session& session, const Request& request, const Counter& counter, int64_t now_ms)
-      : session_(session), request_(request), counter_(counter), now_ms_(now_ms) {}
+  Window(session::Session& session, const Request& request, const Counter& counter, int64_t now_ms,
+         const Candidates& found)
+      : session_(session),
+        request_(request),
+        counter_(counter),
+        now_ms_(now_ms),
+        candidates_(found.ranked),
+        excluded_(found.excluded) {}
 
-  Result<Content> fill(const Candidates& found) {
-    const std::vector<Candidate>& candidates = found.ranked;
-    found_ = &found;
+  Result<Content> fill() {
     const std::string frame = put_together(request_.format, {});
     VARVE_TRY_ASSIGN(const uint64_t tokens, counter_.count_keyed(hash64(frame), frame));
     items_.reserve(kItemsUsual);
     left_ = request_.token_budget() > tokens ? request_.token_budget() - tokens : 0;
-    VARVE_TRY(take_pinned(candidates));
-    VARVE_TRY(take_recent(candidates));
-    VARVE_TRY(take_others(candidates));
+    VARVE_TRY(take_pinned());
+    VARVE_TRY(take_recent());
+    VARVE_TRY(take_others());
     VARVE_TRY_ASSIGN(Content content, finish());
     const auto is_left_out = [&](const Candidate& one) { return !taken_.contains(row_of(one)); };
     content.dropped_count =
-        static_cast<uint64_t>(std::count_if(candidates.begin(), candidates.end(), is_left_out));
+        static_cast<uint64_t>(std::count_if(candidates_.begin(), candidates_.end(), is_left_out));
     return content;
   }
 
@@ -56,8 +60,8 @@ class Window {
     uint64_t tokens = 0;
   };
 
-  Status take_pinned(const std::vector<Candidate>& candidates) {
-    for (const auto& candidate : candidates) {
+  Status take_pinned() {
+    for (const auto& candidate : candidates_) {
       if (candidate.source != Source::kPinned) break;
       VARVE_TRY(take(candidate, Source::kPinned, left_));
     }
@@ -65,10 +69,10 @@ class Window {
   }
 
   // The newest, up to the first that its share has no room for.
-  Status take_recent(const std::vector<Candidate>& candidates) {
+  Status take_recent() {
     if (request_.recent_share <= 0) return {};
     std::vector<const Candidate*> recent;
-    for (const auto& candidate : candidates) {
+    for (const auto& candidate : candidates_) {
       if (candidate.source == Source::kRecent) recent.push_back(&candidate);
     }
     std::sort(recent.begin(), recent.end(), [](const Candidate* a, const Candidate* b) {
@@ -85,8 +89,8 @@ class Window {
     return {};
   }
 
-  Status take_others(const std::vector<Candidate>& candidates) {
-    for (const auto& candidate : candidates) {
+  Status take_others() {
+    for (const auto& candidate : candidates_) {
       if (counter_.adds_up() && left_ < kItemTokensMin) break;
       // Beyond their share, the newest are there for what they say.
       const bool is_recalled = request_.recent_share > 0 && candidate.match > 0;
@@ -220,7 +224,7 @@ class Window {
   [[nodiscard]] bool is_missing(const session::Selected& entry,
                                 const session::Selected& first) const {
     const uint32_t row = entry.place.row;
-    if (row == first.place.row || found_->excluded.contains(row)) return false;
+    if (row == first.place.row || excluded_.contains(row)) return false;
     return !taken_.contains(row);  // a result came in since its call was taken
   }
 
@@ -273,8 +277,8 @@ class Window {
   // 0 of an entry that came with another one.
   [[nodiscard]] double rank_of(const session::Selected& entry) {
     if (ranks_.empty()) {
-      ranks_.reserve(found_->ranked.size());
-      for (const Candidate& one : found_->ranked) ranks_.emplace(row_of(one), one.rank);
+      ranks_.reserve(candidates_.size());
+      for (const Candidate& one : candidates_) ranks_.emplace(row_of(one), one.rank);
     }
     const auto found = ranks_.find(entry.place.row);
     return found == ranks_.end() ? 0 : found->second;
@@ -409,7 +413,8 @@ class Window {
   const Request& request_;
   const Counter& counter_;
   int64_t now_ms_;
-  const Candidates* found_ = nullptr;
+  const std::vector<Candidate>& candidates_;             // pinned ones first, then by rank
+  const boost::unordered_flat_set<uint32_t>& excluded_;  // rows
   uint64_t left_ = 0;
   std::vector<Unit> units_;  // in the order they were taken
   std::vector<Item> items_;  // of all units, and of one that is being gathered
@@ -428,7 +433,7 @@ class Window {
 
 Result<Content> fill_window(session::Session& session, const Request& request,
                             const Counter& counter, int64_t now_ms, const Candidates& candidates) {
-  return Window(session, request, counter, now_ms).fill(candidates);
+  return Window(session, request, counter, now_ms, candidates).fill();
 }
 
 }  // namespace varve::context
