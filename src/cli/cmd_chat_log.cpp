@@ -46,11 +46,11 @@ std::string text_at(const json::object& object, std::initializer_list<std::strin
   return {};
 }
 
-// Of the parts of a message, calls are these.
+// Of the parts of a message, calls are these (docs/export-import.md).
 bool is_call_part(const json::value& part) {
   if (!part.is_object()) return false;
   const std::string type = string_at(part.get_object(), "type");
-  return type == "tool_use" || type == "server_tool_use";
+  return type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use";
 }
 
 // One call of a tool as chat programs write it, after the lines of `said`.

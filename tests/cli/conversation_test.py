@@ -3,7 +3,7 @@
 import json
 import re
 
-from cli_support import CliTest, main
+from cli_support import SOURCE, CliTest, main
 
 
 def turn(number, role, message, **changes):
@@ -127,6 +127,21 @@ class ChatLog(Conversation):
         self.assertEqual([line[7:].strip() for line in lines],
                          ["tool_call  I look.", "f {}", "g", "tool_call  And there.", 'h {"n":1}',
                           "assistant"])
+
+    def test_calls_of_a_servers_own_tools_are_shown(self):
+        # Every kind of part that the import takes for a call.
+        page = (SOURCE / "docs" / "export-import.md").read_text(encoding="utf-8")
+        kinds = re.findall(r"`([a-z_]*tool_use)`", page)
+        self.assertLess({"tool_use", "server_tool_use"}, set(kinds))
+        for kind in kinds:
+            with self.subTest(kind):
+                parts = [{"type": "text", "text": "I look."},
+                         {"type": kind, "id": "c", "name": "search", "input": {"q": "tea"}}]
+                self.run_cli("import", kind, "-", stdin=json.dumps(
+                    [{"role": "assistant", "content": parts}]))
+                lines = self.run_cli("chat-log", kind).stdout.splitlines()[1:]
+                self.assertEqual([line[7:].strip() for line in lines],
+                                 ["tool_call  I look.", 'search {"q":"tea"}'])
 
     def test_a_failure_is_shown(self):
         for number, result in enumerate(({"result": None, "error": "boom"},
