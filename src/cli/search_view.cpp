@@ -29,7 +29,7 @@ std::string painted(const Terminal& terminal, const Pieces& pieces) {
     if (limited && used >= terminal.width()) break;
     const std::string shown = limited ? truncate(text, terminal.width() - used) : text;
     used += display_width(shown);
-    out += style == Style::kHeading ? shown : terminal.paint(style, shown);
+    out += terminal.paint(style, shown);
   }
   return out;
 }
@@ -93,11 +93,11 @@ void print_heading(Context& context, size_t rank, const Shown& shown, const json
   const double age_hours = number_at(object_at(explain, "decay"), "age_hours");
   Pieces pieces = {{std::to_string(rank) + ". ", Style::kFaint}, {shown.id, Style::kId}};
   pieces.emplace_back("  " + shown.type, Style::kType);
-  if (!shown.role.empty()) pieces.emplace_back(" by " + shown.role, Style::kHeading);
+  if (!shown.role.empty()) pieces.emplace_back(" by " + shown.role, Style::kPlain);
   // A future time has no age.
   const std::string age = age_hours > 0 ? format_age(age_hours) : shown.time;
   pieces.emplace_back(std::string(kBetween) + age, Style::kFaint);
-  if (!session.empty()) pieces.emplace_back(std::string(kBetween) + session, Style::kHeading);
+  if (!session.empty()) pieces.emplace_back(std::string(kBetween) + session, Style::kPlain);
   if (!shown.tags.empty()) pieces.emplace_back(std::string(kBetween) + shown.tags, Style::kTag);
   context.print(painted(context.terminal(), pieces));
 }

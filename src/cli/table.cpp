@@ -38,8 +38,8 @@ std::vector<size_t> Table::column_widths(size_t columns) const {
   return widths;
 }
 
-std::string Table::line(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
-                        const Terminal& terminal, bool heading) const {
+std::string Table::line(Row row, const std::vector<std::string>& cells,
+                        const std::vector<size_t>& widths, const Terminal& terminal) const {
   const auto last = std::find_if(widths.rbegin(), widths.rend(), [](size_t w) { return w > 0; });
   const auto last_index = static_cast<size_t>(widths.rend() - last) - 1;
   std::string out;
@@ -55,8 +55,7 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
     cell = truncate(cell, room);
     used += gap + display_width(cell);
     if (gap > 0) out += kGap;
-    const bool plain = !heading && columns_[i].style == Style::kHeading;
-    out += plain ? cell : terminal.paint(heading ? Style::kHeading : columns_[i].style, cell);
+    out += terminal.paint(row == Row::kHeadings ? Style::kHeading : columns_[i].style, cell);
   }
   return out + "\n";
 }
@@ -66,8 +65,8 @@ void Table::print(Output& out, const Terminal& terminal) const {
   const std::vector<size_t> widths = column_widths(terminal.width());
   std::vector<std::string> headings;
   for (const Column& column : columns_) headings.emplace_back(column.heading);
-  out.write(line(headings, widths, terminal, true));
-  for (const auto& row : rows_) out.write(line(row, widths, terminal, false));
+  out.write(line(Row::kHeadings, headings, widths, terminal));
+  for (const auto& row : rows_) out.write(line(Row::kCells, row, widths, terminal));
 }
 
 }  // namespace varve::cli

@@ -15,7 +15,7 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string_view heading;
   Align align = Align::kLeft;
-  Style style = Style::kHeading;  // of the cells; kHeading: plain
+  Style style = Style::kPlain;  // of the cells
 };
 
 class Table {
@@ -31,9 +31,9 @@ class Table {
 
  private:
   [[nodiscard]] std::vector<size_t> column_widths(size_t columns) const;
-  [[nodiscard]] std::string line(const std::vector<std::string>& cells,
-                                 const std::vector<size_t>& widths, const Terminal& terminal,
-                                 bool heading) const;
+  enum class Row { kHeadings, kCells };
+  [[nodiscard]] std::string line(Row row, const std::vector<std::string>& cells,
+                                 const std::vector<size_t>& widths, const Terminal& terminal) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -30,6 +30,7 @@ size_t terminal_width(int descriptor) {
 
 std::string_view escape_sequence(Style style) {
   switch (style) {
+    case Style::kPlain: break;
     case Style::kHeading: return "\x1b[1m";
     case Style::kId: return "\x1b[33m";
     case Style::kType: return "\x1b[36m";
@@ -55,7 +56,7 @@ Terminal Terminal::detect(int descriptor, std::string_view when) {
 }
 
 std::string Terminal::paint(Style style, std::string_view text) const {
-  if (!color_ || text.empty()) return std::string(text);
+  if (!color_ || style == Style::kPlain || text.empty()) return std::string(text);
   return std::string(escape_sequence(style)) + std::string(text) + "\x1b[0m";
 }
 

@@ -6,7 +6,7 @@
 
 namespace varve::cli {
 
-enum class Style { kHeading, kId, kType, kTag, kFaint, kMatch, kGood, kWarning, kError };
+enum class Style { kPlain, kHeading, kId, kType, kTag, kFaint, kMatch, kGood, kWarning, kError };
 
 class Terminal {
  public:
