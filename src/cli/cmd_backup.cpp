@@ -40,15 +40,11 @@ Result<Places> places_of(const Context& context, const Operands& operands,
 }
 
 std::string options_text(const Places& places, json::object options) {
-  if (!places.sessions.empty()) {
-    json::array sessions;
-    for (const std::string& id : places.sessions) sessions.emplace_back(id);
-    options["sessions"] = std::move(sessions);
-  }
+  if (!places.sessions.empty()) options["sessions"] = array_of(places.sessions);
   return json_of(options);
 }
 
-// "12 sessions: 1 copied, 2 appended to, 9 unchanged, 1 removed; 3 entries, 1.2 KiB"
+// "12 sessions: 1 copied, 2 appended to, 9 unchanged, 1 removed; 3 entries, 1.2 kB"
 std::string backup_summary(const json::object& report) {
   std::string text = format_count(integer_at(report, "sessions"), "session", "sessions") + ": " +
                      format_count(integer_at(report, "copied")) + " copied, " +

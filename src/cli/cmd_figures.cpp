@@ -19,6 +19,7 @@ struct StatsOptions {
   bool all = false;
 };
 
+// An empty figure is left out.
 void print_figure(Context& context, std::string_view label, const std::string& value) {
   if (value.empty()) return;
   context.print(context.terminal().paint(Style::kFaint, pad_right(label, kFigureLabelColumns)) +
@@ -96,8 +97,7 @@ void print_stats(Context& context, const json::object& stats) {
   print_figure(context, "Size", size_figure(object_at(stats, "size_bytes")));
   print_figure(context, "Limit", of_limit(stats));
   print_figure(context, "Changed", format_time(string_at(stats, "modified")));
-  const std::string vectors = vectors_figure(stats);
-  if (!vectors.empty()) print_figure(context, "Vectors", vectors);
+  print_figure(context, "Vectors", vectors_figure(stats));
   print_figure(context, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
   print_figure(context, "Durability", string_at(stats, "durability"));
   print_figure(context, "Lock", lock_since(stats));
