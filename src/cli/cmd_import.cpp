@@ -89,44 +89,6 @@ ImportReport read_report(std::string_view text, const std::string& file) {
   return report;
 }
 
-// What comes through a pipe is read here, before a store or a session is made for it: it may not
-// come at all, and whoever gives up waiting leaves none behind.
-Outcome look_at_files(ImportJob& job, Progress& progress) {
-  for (const std::string& path : job.files) {
-    Outcome failure = check_readable(path);
-    std::error_code error;
-    if (failure && fs::is_directory(path, error)) {
-      failure->hint = "Name its files, or with --all a folder that has one for each session.";
-    }
-    if (failure) return failure;
-  }
-  for (const std::string& path : job.files) {
-    Result<ReadablePath> source = ReadablePath::of(
-        path, [&](size_t bytes) { progress.advance(static_cast<int64_t>(bytes)); });
-    if (!source.ok()) return std::move(source.failure());
-    job.sources.push_back(std::move(*source));
-  }
-  return std::nullopt;
-}
-
-Outcome import_file(Session& session, const std::string& path, const ReadablePath& source,
-                    const ImportOptions& options, Progress& progress, ImportReport& report) {
-  // The bytes were counted when the copy was made: waiting for them is what takes long.
-  ProgressFunction receiver;
-  if (!source.is_copy()) receiver = progress.receiver();
-  if (Outcome failure = outcome_of(session.set_progress(receiver))) return failure;
-  Result<std::string> result = session.import_file(source.path(), options.json());
-  if (!result.ok()) {
-    Failure failure = std::move(result.failure());
-    failure.message = path + ": " + failure.message;
-    if (!options.dry_run)
-      failure.hint = "What comes before it may have been added; importing again adds the rest.";
-    return failure;
-  }
-  report.merge(read_report(*result, path));
-  return std::nullopt;
-}
-
 // The first of these files that exists, else every *.jsonl, by name. Not every *.json: in a
 // session's folder, others are no entries.
 std::vector<std::string> session_files(const fs::path& folder) {
@@ -200,28 +162,6 @@ int64_t total_bytes(const std::vector<ImportJob>& jobs) {
   return total;
 }
 
-// Opens the session, or creates it if that is allowed; then sets *is_new. A dry run creates none:
-// an import into a missing session is tried on one in memory, which `memory` holds.
-Result<Session> session_of(Context& context, Store& store, const ImportOptions& options,
-                           const std::string& id, std::optional<Store>& memory, bool* is_new) {
-  *is_new = false;
-  Result<Session> session = context.open_session(store, id);
-  if (session.ok() || session.failure().status != VARVE_NOT_FOUND || options.no_create) {
-    return session;
-  }
-  const std::string made = object_text({{"session_id", quote(id)}});
-  if (!options.dry_run) {
-    // Not with if_exists: a session that somebody else has just created is not to be taken back.
-    session = store.create_session(made);
-    *is_new = session.ok();
-    return session;
-  }
-  Result<Store> opened = context.open_trial_store();
-  if (!opened.ok()) return std::move(opened.failure());
-  memory.emplace(std::move(*opened));
-  return memory->create_session(made);
-}
-
 // Removes a session that was created for files from which nothing could be taken, unless somebody
 // else uses it meanwhile.
 void take_back(Store& store, Session& session) {
@@ -234,29 +174,100 @@ void take_back(Store& store, Session& session) {
   if (is_unused) (void)store.delete_session(session.id());
 }
 
-Outcome import_files(Context& context, Session& session, const ImportJob& job,
-                     const ImportOptions& options, Progress& progress, ImportReport& report) {
-  for (size_t i = 0; i < job.sources.size(); ++i) {
-    Outcome failure = import_file(session, job.files[i], job.sources[i], options, progress, report);
-    if (failure) return context.with_hint(*std::move(failure), job.session);
-  }
-  return std::nullopt;
-}
+// Imports the files of jobs, as the options say.
+class Importer {
+ public:
+  Importer(Context& context, const ImportOptions& options, Progress& progress)
+      : context_(context), options_(options), progress_(progress) {}
 
-Outcome run_job(Context& context, Store& store, ImportJob& job, const ImportOptions& options,
-                Progress& progress, ImportReport& report) {
-  if (!options.directory.empty()) {
-    if (Outcome failure = look_at_files(job, progress)) return failure;
+  // What comes through a pipe is read here, before a store or a session is made for it: it may not
+  // come at all, and whoever gives up waiting leaves none behind.
+  Outcome look_at_files(ImportJob& job) {
+    for (const std::string& path : job.files) {
+      Outcome failure = check_readable(path);
+      std::error_code error;
+      if (failure && fs::is_directory(path, error)) {
+        failure->hint = "Name its files, or with --all a folder that has one for each session.";
+      }
+      if (failure) return failure;
+    }
+    for (const std::string& path : job.files) {
+      Result<ReadablePath> source = ReadablePath::of(
+          path, [&](size_t bytes) { progress_.advance(static_cast<int64_t>(bytes)); });
+      if (!source.ok()) return std::move(source.failure());
+      job.sources.push_back(std::move(*source));
+    }
+    return std::nullopt;
   }
-  std::optional<Store> memory;
-  bool is_new = false;
-  Result<Session> session = session_of(context, store, options, job.session, memory, &is_new);
-  if (!session.ok()) return std::move(session.failure());
-  Outcome failure = import_files(context, *session, job, options, progress, report);
-  const bool is_good = !failure && report.refused_total == 0;
-  if (is_new && !is_good && report.added == 0) take_back(store, *session);
-  return failure;
-}
+
+  // Of a directory, the files are looked at here; else they were before.
+  Outcome run(Store& store, ImportJob& job, ImportReport& report) {
+    if (!options_.directory.empty()) {
+      if (Outcome failure = look_at_files(job)) return failure;
+    }
+    std::optional<Store> memory;
+    bool is_new = false;
+    Result<Session> session = session_of(store, job.session, memory, &is_new);
+    if (!session.ok()) return std::move(session.failure());
+    Outcome failure = import_files(*session, job, report);
+    const bool is_good = !failure && report.refused_total == 0;
+    if (is_new && !is_good && report.added == 0) take_back(store, *session);
+    return failure;
+  }
+
+ private:
+  // Opens the session, or creates it if that is allowed; then sets *is_new. A dry run creates none:
+  // an import into a missing session is tried on one in memory, which `memory` holds.
+  Result<Session> session_of(Store& store, const std::string& id, std::optional<Store>& memory,
+                             bool* is_new) {
+    *is_new = false;
+    Result<Session> session = context_.open_session(store, id);
+    if (session.ok() || session.failure().status != VARVE_NOT_FOUND || options_.no_create) {
+      return session;
+    }
+    const std::string made = object_text({{"session_id", quote(id)}});
+    if (!options_.dry_run) {
+      // Not with if_exists: a session that somebody else has just created is not to be taken back.
+      session = store.create_session(made);
+      *is_new = session.ok();
+      return session;
+    }
+    Result<Store> opened = context_.open_trial_store();
+    if (!opened.ok()) return std::move(opened.failure());
+    memory.emplace(std::move(*opened));
+    return memory->create_session(made);
+  }
+
+  Outcome import_files(Session& session, const ImportJob& job, ImportReport& report) {
+    for (size_t i = 0; i < job.sources.size(); ++i) {
+      Outcome failure = import_file(session, job.files[i], job.sources[i], report);
+      if (failure) return context_.with_hint(*std::move(failure), job.session);
+    }
+    return std::nullopt;
+  }
+
+  Outcome import_file(Session& session, const std::string& path, const ReadablePath& source,
+                      ImportReport& report) {
+    // The bytes were counted when the copy was made: waiting for them is what takes long.
+    ProgressFunction receiver;
+    if (!source.is_copy()) receiver = progress_.receiver();
+    if (Outcome failure = outcome_of(session.set_progress(receiver))) return failure;
+    Result<std::string> result = session.import_file(source.path(), options_.json());
+    if (!result.ok()) {
+      Failure failure = std::move(result.failure());
+      failure.message = path + ": " + failure.message;
+      if (!options_.dry_run)
+        failure.hint = "What comes before it may have been added; importing again adds the rest.";
+      return failure;
+    }
+    report.merge(read_report(*result, path));
+    return std::nullopt;
+  }
+
+  Context& context_;
+  const ImportOptions& options_;
+  Progress& progress_;
+};
 
 std::string report_text(const ImportReport& report) {
   return "\"added\":" + std::to_string(report.added) +
@@ -301,7 +312,7 @@ bool is_all_refused(Context& context, ImportJob& job, const ImportOptions& optio
   trial.dry_run = true;
   Progress hidden = Progress::hidden(context);
   ImportReport report;
-  if (run_job(context, *memory, job, trial, hidden, report)) return false;
+  if (Importer(context, trial, hidden).run(*memory, job, report)) return false;
   return report.added == 0 && report.refused_total > 0;
 }
 
@@ -328,8 +339,9 @@ int run_import(Context& context, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(context, options);
   if (!jobs.ok()) return context.fail(jobs.failure());
   Progress progress(context, "Importing", Progress::Unit::kBytes, total_bytes(*jobs));
+  Importer importer(context, options, progress);
   if (options.directory.empty()) {  // the sessions of one are each looked at on their own
-    if (Outcome failure = look_at_files(jobs->front(), progress)) {
+    if (Outcome failure = importer.look_at_files(jobs->front())) {
       progress.clear();
       return context.fail(*failure);
     }
@@ -344,7 +356,7 @@ int run_import(Context& context, const ImportOptions& options) {
   int code = kExitOk;
   for (ImportJob& job : *jobs) {
     ImportReport report;
-    if (Outcome failure = run_job(context, *store, job, options, progress, report)) {
+    if (Outcome failure = importer.run(*store, job, report)) {
       progress.clear();
       const int failed = context.fail(*failure);
       if (code == kExitOk) code = failed;
@@ -361,13 +373,12 @@ int run_import(Context& context, const ImportOptions& options) {
                                  : "\"sessions\":" + array_text(sessions) + ",";
     context.print("{" + each + report_text(total) + "}");
   } else {
+    const std::string where =
+        options.directory.empty()
+            ? jobs->front().session
+            : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions");
     show_refused(context, total);
-    context.note(
-        summary(total,
-                options.directory.empty()
-                    ? jobs->front().session
-                    : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions"),
-                options.dry_run));
+    context.note(summary(total, where, options.dry_run));
     show_way(context, total);
   }
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;
