@@ -275,7 +275,10 @@ Result<Core::ReadyRows> Core::prepare_query(const Needs& needs) {
     const std::unique_lock lock(index_mutex);
     VARVE_TRY(load_missing(needs.words ? Part::kWords : Part::kFacets));
     // Not those that others have added since: they might add for ever.
-    if (rows.epoch != index_epoch || rows.end > index.size()) rows = rows_present();
+    if (rows.epoch != index_epoch || rows.end > index.size()) {
+      rows = rows_present();
+      ++attempt;  // nor of each index that is made anew
+    }
     extend_facets(needs_order(needs));
     if (!needs.words) continue;
     Status words = extend_words(kWordsBytes);

@@ -151,6 +151,34 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPartByWords) {
   });
 }
 
+// Words of three mebibytes are indexed in as many steps, and before each of them they are lost.
+TEST_F(BesideWriters, AQueryByWordsEndsThoughTheIndexIsMadeAnewEachTime) {
+  constexpr int kLooksMax = 100;
+  const auto query = query::parse_query(R"({"text":"tea"})", query::Scope::kCount);
+  ASSERT_TRUE(query.ok());
+  begin_anew();
+  for (const std::string id : {"d", "e", "f"}) {
+    ASSERT_TRUE(other_->add(entry_text(id, "tea " + std::string(900'000, 'x'))).ok());
+  }
+  ASSERT_TRUE(core_->load().ok());
+  int looks = 0;
+  storage_->change_tail = [&](const log::Tail& seen) {
+    if (is_index_free(*core_) && ++looks < kLooksMax) {
+      auto watched = std::exchange(storage_->change_tail, nullptr);
+      EXPECT_TRUE(core_->rebuild().ok());
+      storage_->change_tail = std::move(watched);
+    }
+    return seen;
+  };
+  const auto counted = count_matches(*core_, *query);
+  EXPECT_EQ(counted.code(), Code::kBusy);
+  EXPECT_LT(looks, kLooksMax);
+  storage_->change_tail = nullptr;
+  const auto afterwards = count_matches(*core_, *query);
+  ASSERT_TRUE(afterwards.ok());
+  EXPECT_EQ(*afterwards, 6u);
+}
+
 // A log that was replaced is read, with what metadata.json says of it. That may be of the next
 // compaction already, which has written down which gaps become legal, behind the batch.
 TEST_F(BesideWriters, OfABatchInAReplacedLogNobodySeesAPart) {
