@@ -1,12 +1,15 @@
 // A tool call with so many results that a context has no room for them.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "context/build.h"
 #include "context/counter.h"
 #include "json/tree.h"
 #include "unit/session/session_disk.h"
+#include "unit/session/watched_storage.h"
 
 namespace varve::context {
 namespace {
@@ -102,6 +105,27 @@ TEST_F(LargeToolCall, OfManyWhoseResultsReferToAllIsThatOfTheFirst) {
   }
   ASSERT_TRUE(session_->add_batch(lines).ok());
   EXPECT_EQ(build_newest(), "2000");
+}
+
+// One result more than an interface takes: it cannot be messages, and has no room as what is
+// recalled. That is found out once, and not by each of its results again.
+TEST_F(LargeToolCall, ThatCannotBeMessagesIsReadAtMostTwice) {
+  constexpr uint32_t kResults = 100;
+  add(kResults, 1);
+  const uint64_t log_bytes = disk_.bytes(log::kEntriesFile).size();
+  host_.context.settings.cached_entries_max = 0;  // each reading is one of the log
+  auto owned = std::make_unique<session::WatchedStorage>(*disk_.storage());
+  session::WatchedStorage& storage = *owned;
+  session_ =
+      *session::Session::open(std::string(session::kSessionId), std::move(owned), host_.context);
+  // The first build reads what every later one has in memory.
+  const std::string request = R"({"format":"chat","budget":{"max_tokens":600},)"
+                              R"("retrieve":[{"recency":1000}]})";
+  EXPECT_EQ(build_of(request), "1") << "the finding";
+  storage.read_bytes = 0;
+  EXPECT_EQ(build_of(request), "1");
+  EXPECT_GT(storage.read_bytes, log_bytes);
+  EXPECT_LT(storage.read_bytes, 3 * log_bytes);
 }
 
 // To look for the rank of each call among all candidates compared 10,000,000,000 rows.
