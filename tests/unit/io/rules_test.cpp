@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <tuple>
 
 namespace varve::io {
 namespace {
@@ -20,6 +21,38 @@ TEST(Rules, OddButWholeNamesAreFine) {
   for (const std::string_view name : {"...", ".a", "a..b", " ", "-rf", "\xc3\xa9", "a\\b"}) {
     EXPECT_TRUE(check_name(name).ok()) << name;
   }
+}
+
+TEST(Rules, ADeleteInANameIsShownAsAnotherByte) {
+  EXPECT_EQ(check_name("a/\x7f").message().find("'a/?' cannot"), 0U);
+}
+
+TEST(Rules, OfAPathTheLastComponentIsTakenOff) {
+  for (const auto& [path, directory, name] :
+       {std::tuple("a/b/c", "a/b", "c"), std::tuple("/c", "/", "c"), std::tuple("c", ".", "c")}) {
+    EXPECT_EQ(split_path(path).directory, directory) << path;
+    EXPECT_EQ(split_path(path).name, name) << path;
+  }
+  EXPECT_EQ(without_end_slashes("a/b//"), "a/b");
+  EXPECT_EQ(without_end_slashes("//"), "/");
+}
+
+TEST(Rules, WhatCannotBeMovedBetweenFileSystemsSaysWhatToDo) {
+  for (const Status& failure :
+       {failure_of_move(EXDEV, "a", "b"), answer_of_refused_exchange(EXDEV, "a", "b")}) {
+    EXPECT_EQ(failure.code(), Code::kIo);
+    EXPECT_EQ(failure.place().os_errno, EXDEV);
+    EXPECT_NE(failure.message().find("copy the whole store to one place"), std::string::npos);
+  }
+  EXPECT_EQ(failure_of_move(EIO, "a", "b").message().find("copy"), std::string::npos);
+}
+
+TEST(Rules, WhatIsNoFileIsToldFromAFileThatCannotBeRead) {
+  for (const int os_errno : {EISDIR, ENXIO, ELOOP, ENODEV}) {
+    EXPECT_TRUE(is_not_a_file(not_a_file(os_errno, "log", "a link"))) << os_errno;
+  }
+  EXPECT_FALSE(is_not_a_file(status_from_errno(EIO, "open", "log")));
+  EXPECT_FALSE(is_not_a_file(Status()));
 }
 
 TEST(Rules, WhoMayNotReadIsNotToldThatWritingIsNotPermitted) {
