@@ -209,6 +209,36 @@ TEST_F(Drafting, ATtlEndsNoLaterThanCanBeWritten) {
   }
 }
 
+TEST_F(Drafting, NamesAreAsLongAsTheyMayBe) {
+  const auto with_relation = [&](size_t size) {
+    return make(kStart + R"("relations":{")" + std::string(size, 'r') + R"(":[]}})").code();
+  };
+  EXPECT_EQ(with_relation(64), Code::kOk);
+  EXPECT_EQ(with_relation(65), Code::kInvalidArgument);
+  for (const std::string name : {"trace_id", "span_id"}) {
+    std::string text;
+    for (int i = 0; i < 128; ++i) text += "é";  // characters are counted, not bytes
+    EXPECT_TRUE(make(kStart + '"' + name + R"(":")" + text + "\"}").ok()) << name;
+    EXPECT_EQ(make(kStart + '"' + name + R"(":")" + text + "x\"}").code(), Code::kInvalidArgument);
+  }
+}
+
+// With those that varve writes itself it is as many as one object may have.
+TEST_F(Drafting, AnEntryHasNoMoreMembersOfItsOwnThanCanBeReadAgain) {
+  const auto with_members = [&](size_t count) {
+    std::string text = R"({"type":"message","content":1)";
+    for (size_t i = 0; i < count; ++i) text += ",\"m" + std::to_string(i) + "\":0";
+    return make(text + "}");
+  };
+  const size_t most = json::Limits{}.members_max - 18;
+  EXPECT_TRUE(with_members(most).ok());
+  const auto refused = with_members(most + 1);
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("at most " + std::to_string(most) + " members"),
+            std::string::npos)
+      << refused.status().message();
+}
+
 TEST_F(Drafting, DepthBeyond64IsRefused) {
   const auto nested = [](size_t depth) {
     return R"({"type":"message","content":)"s + std::string(depth, '[') + std::string(depth, ']') +

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "base/hex.h"
 #include "base/sha256.h"
@@ -291,6 +292,41 @@ TEST_F(Reading, LaterVersionsAreToldFromDamage) {
   std::string damaged = sealed(R"({"type":"message","content":"hi"})");
   damaged.replace(damaged.find("\"schema_version\":1"), 18, "\"schema_version\":9");
   EXPECT_EQ(read(damaged).code(), Code::kCorruption);
+}
+
+// One object takes the facts of line after line.
+TEST_F(Reading, NothingOfALineIsLeftForTheNextOne) {
+  const std::string all =
+      sealed(R"({"id":"a","type":"message","content":{"k":1},"expires_at":"2030-01-01T00:00:00Z",)"
+             R"("importance":0.9,"references":["b"],"relations":{"causes":["c"]},"tags":["t"],)"
+             R"("trace_id":"x"})",
+             7, {3, 1});
+  const std::string little =
+      R"({"id":"b","type":"finding","timestamp":"2026-01-10T10:01:00Z","content":"tea"})";
+  for (const std::string& line : {little, sealed(little)}) {
+    ASSERT_TRUE(read(line).ok());
+    const EntryFacts alone = std::exchange(facts_, {});
+    ASSERT_TRUE(read(all).ok());
+    EXPECT_EQ(facts_.seq, 7u);
+    EXPECT_EQ(facts_.importance, 0.9);
+    ASSERT_TRUE(read(line).ok());
+    expect_same_facts(facts_, alone, line);
+    EXPECT_EQ(facts_.importance, 0.5);
+    EXPECT_EQ(facts_.expires_at_ms, kNeverExpires);
+  }
+  EXPECT_EQ(facts_.seq, 1u);
+  ASSERT_TRUE(read(little).ok());
+  EXPECT_EQ(facts_.seq, kNoSeq);
+}
+
+// Deeper than what is taken: somebody may have put it there by hand.
+TEST_F(Reading, LinesMayBeTwiceAsDeepAsWhatIsAdded) {
+  const auto with_depth = [](size_t depth) {
+    return R"({"id":"a","type":"x","timestamp":"2026-01-10T10:01:00Z","content":)" +
+           std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  EXPECT_TRUE(read(with_depth(127)).ok());
+  EXPECT_EQ(read(with_depth(128)).code(), Code::kCorruption);
 }
 
 TEST_F(Reading, DeepLinesAreRefusedWithoutRecursion) {
