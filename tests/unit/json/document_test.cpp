@@ -222,6 +222,7 @@ TEST(Document, RefusesDuplicateMembersAndNamesTheSecond) {
       {R"({"b":[0,{"x":{},"y":1,"x":2}],"a":1})", 22, "b[1].x"},
       {R"({"content":{"a":"{\"q\":","b":2,"a":3}})", 32, "content.a"},
       {R"({"c":1,"b":1,"c":2,"b":3})", 13, "c"},
+      {R"({"b":1,"c":1,"b":2,"c":3})", 13, "b"},
       {R"({"":1,"":2})", 6, "[\"\"]"},
   };
   for (const auto& test : cases) {

@@ -60,6 +60,16 @@ TEST(ObjectReader, ReadsEveryMember) {
   EXPECT_EQ(options.inner, 9u);
 }
 
+TEST(ObjectReader, BothEndsOfARangeAreInIt) {
+  Options options;
+  EXPECT_TRUE(read(R"({"count":1,"share":0,"inner":{"x":0}})", &options).ok());
+  EXPECT_EQ(options.count, 1u);
+  EXPECT_EQ(options.share, 0);
+  EXPECT_TRUE(read(R"({"count":100,"share":1,"inner":{"x":9}})", &options).ok());
+  EXPECT_EQ(options.count, 100u);
+  EXPECT_EQ(options.share, 1);
+}
+
 TEST(ObjectReader, AbsentMembersLeaveTheDefaults) {
   Options options;
   ASSERT_TRUE(read("{}", &options).ok());
