@@ -23,8 +23,9 @@ COMPONENT_PERCENT = 100
 COMPONENTS = (
     ("log", ("src/log/",)),
     ("lock", ("src/io/posix_lock", "src/log/lock_state", "src/session/writer")),
-    ("recovery", ("src/session/core", "src/session/repair", "src/log/scan", "src/log/quarantine")),
-    ("compaction", ("src/session/compaction",)),
+    ("recovery",
+     ("src/session/core", "src/session/upkeep/repair", "src/log/scan", "src/log/quarantine")),
+    ("compaction", ("src/session/upkeep/compaction",)),
 )
 
 FOLDER_PERCENT = 90
@@ -105,7 +106,7 @@ def main():
     for file in exported(arguments.tool, root, arguments.profile, arguments.programs):
         name = str(pathlib.Path(file["filename"]).relative_to(root))
         lines = (root / name).read_text().splitlines()
-        folder = str(pathlib.Path(name).parent)
+        folder = "/".join(pathlib.Path(name).parts[:2])
         named = [component for component, starts in COMPONENTS if name.startswith(starts)]
         for table, keys in ((folders, [folder]), (components, named)):
             for key in keys:

@@ -36,7 +36,7 @@ FILES = (
     "src/log/quarantine.cpp",
     "src/log/registry.cpp",
     "src/log/scan.cpp",
-    "src/session/compaction.cpp",
+    "src/session/upkeep/compaction.cpp",
     "src/session/core.cpp",
     "src/session/core_metadata.cpp",
     "src/session/core_snapshot.cpp",

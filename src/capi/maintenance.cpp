@@ -6,7 +6,7 @@
 #include "capi/calls.h"
 #include "capi/text.h"
 #include "json/object_reader.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 using varve::Result;
 using varve::Status;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "capi/handle_table.h"
-#include "session/query_results.h"
+#include "session/query/query_results.h"
 
 namespace varve::capi {
 

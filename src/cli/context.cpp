@@ -10,8 +10,8 @@
 #include <iterator>
 #include <limits>
 
-#include "cli/display_text.h"
 #include "cli/json_text.h"
+#include "cli/view/display_text.h"
 
 namespace varve::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "cli/client.h"
 #include "cli/failure.h"
 #include "cli/json_text.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/view/output.h"
+#include "cli/view/terminal.h"
 
 namespace varve::cli {
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/output.h"
+#include "cli/view/output.h"
 
 namespace varve::cli {
 namespace {

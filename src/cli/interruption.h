@@ -11,7 +11,7 @@
 #include <csignal>
 #include <cstddef>
 
-#include "cli/progress.h"
+#include "cli/view/progress.h"
 
 namespace varve::cli {
 

@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <map>
 
-#include "cli/command.h"
-#include "cli/command_words.h"
-#include "cli/help.h"
-#include "cli/option_values.h"
-#include "cli/suggestion.h"
+#include "cli/arguments/command.h"
+#include "cli/arguments/command_words.h"
+#include "cli/arguments/help.h"
+#include "cli/arguments/option_values.h"
+#include "cli/arguments/suggestion.h"
 
 namespace varve::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/json_text.h"
-#include "cli/progress.h"
+#include "cli/view/progress.h"
 
 namespace varve::cli {
 namespace {

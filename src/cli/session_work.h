@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli/arguments/operands.h"
 #include "cli/context.h"
 #include "cli/json_text.h"
-#include "cli/operands.h"
 
 namespace varve::cli {
 

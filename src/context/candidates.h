@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "context/request.h"
-#include "session/selection.h"
+#include "session/query/selection.h"
 #include "session/session.h"
 
 namespace varve::context {

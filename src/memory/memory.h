@@ -22,7 +22,7 @@
 #include "base/result.h"
 #include "json/tree.h"
 #include "memory/ring.h"
-#include "session/query_results.h"
+#include "session/query/query_results.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -19,13 +19,13 @@
 #include "index/index.h"
 #include "log/scan.h"
 #include "log/storage.h"
-#include "session/analyzer_pool.h"
 #include "session/context.h"
-#include "session/current_metadata.h"
-#include "session/entry_cache.h"
+#include "session/entry/entry_cache.h"
+#include "session/metadata/current_metadata.h"
+#include "session/query/analyzer_pool.h"
 #include "session/saved_snapshot.h"
 #include "session/session_events.h"
-#include "session/vectors.h"
+#include "session/vectors/vectors.h"
 #include "session/word_debt.h"
 
 namespace varve::session {

@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "log/quarantine.h"
 #include "session/core.h"
-#include "session/expiry.h"
+#include "session/metadata/expiry.h"
 #include "session/retries.h"
 
 namespace varve::session {

@@ -21,8 +21,8 @@
 #include "log/storage.h"
 #include "session/context.h"
 #include "session/progress.h"
-#include "session/query_results.h"
-#include "session/usage.h"
+#include "session/query/query_results.h"
+#include "session/reports/usage.h"
 
 namespace varve::query {
 struct Query;

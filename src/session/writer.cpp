@@ -11,11 +11,11 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "session/catalog.h"
-#include "session/compaction.h"
-#include "session/expiry.h"
-#include "session/migration.h"
+#include "session/metadata/expiry.h"
 #include "session/retries.h"
-#include "session/vector_check.h"
+#include "session/upkeep/compaction.h"
+#include "session/upkeep/migration.h"
+#include "session/vectors/vector_check.h"
 
 namespace varve::session {
 

@@ -11,10 +11,10 @@
 
 #include "json/tree.h"
 #include "query/parse.h"
-#include "session/compaction.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
+#include "session/query/selection.h"
 #include "session/retries.h"
-#include "session/selection.h"
+#include "session/upkeep/compaction.h"
 #include "store/backup_manifest.h"
 #include "store/catalog_entry.h"
 #include "store/list_filter.h"

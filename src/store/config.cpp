@@ -7,8 +7,8 @@
 #include "base/ascii.h"
 #include "base/utf8.h"
 #include "json/object_reader.h"
-#include "session/decay_config.h"
-#include "session/durability_names.h"
+#include "session/metadata/decay_config.h"
+#include "session/metadata/durability_names.h"
 #include "text/stemmer.h"
 
 namespace varve::store {

@@ -14,7 +14,7 @@
 #include "base/ids.h"
 #include "log/storage.h"
 #include "query/query.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "session/settings.h"
 #include "session/store_services.h"
 #include "store/backup.h"

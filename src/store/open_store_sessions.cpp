@@ -5,7 +5,7 @@
 
 #include "entry/entry.h"
 #include "json/document.h"
-#include "session/expiry.h"
+#include "session/metadata/expiry.h"
 #include "store/list_filter.h"
 #include "store/open_store.h"
 #include "store/own_files.h"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/time.h"
-#include "session/expiry.h"
-#include "session/metadata.h"
+#include "session/metadata/expiry.h"
+#include "session/metadata/metadata.h"
 #include "store/session_rows.h"
 
 namespace varve::store {

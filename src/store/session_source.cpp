@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "log/directory_storage.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "session/retries.h"
 
 namespace varve::store {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "store/session_rows.h"
 
 namespace varve::store {

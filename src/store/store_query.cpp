@@ -15,8 +15,8 @@
 #include "json/tree.h"
 #include "query/cursor.h"
 #include "query/vocabulary.h"
-#include "session/query.h"
-#include "session/selection.h"
+#include "session/query/query.h"
+#include "session/query/selection.h"
 
 namespace varve::store {
 

@@ -19,7 +19,7 @@
 
 #include "base/result.h"
 #include "query/query.h"
-#include "session/query_results.h"
+#include "session/query/query_results.h"
 #include "store/open_session.h"
 
 namespace varve::store {

@@ -7,7 +7,7 @@
 
 #include "base/time.h"
 #include "json/object_reader.h"
-#include "session/usage.h"
+#include "session/reports/usage.h"
 #include "store/problem.h"
 
 namespace varve::store {

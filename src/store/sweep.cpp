@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/problem.h"
 #include "store/session_rows.h"
 

@@ -7,7 +7,7 @@
 //     ]
 //   }
 //
-// Pure functions; session/key_value.h applies them to a file. docs/format.md#kv.json.
+// Pure functions; session/stores/key_value.h applies them to a file. docs/format.md#kv.json.
 #pragma once
 
 #include <cstddef>

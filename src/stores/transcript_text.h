@@ -18,7 +18,7 @@
 //     Backslashes in content right before u0000, u0020 or a NUL are doubled.
 //   - A line of content that begins with "### ", after any number of backslashes, gets one more.
 //
-// Pure functions; session/transcript.h applies them to a file. docs/format.md#transcript.md.
+// Pure functions; session/stores/transcript.h applies them to a file. docs/format.md#transcript.md.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "environment.h"
-#include "session/query_results.h"
+#include "session/query/query_results.h"
 
 namespace varve::crash {
 namespace {

@@ -1,6 +1,6 @@
 #include "program.h"
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 #include <algorithm>
 #include <utility>

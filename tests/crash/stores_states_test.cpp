@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "crash_rig.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "support/counted.h"
 
 namespace varve::crash {

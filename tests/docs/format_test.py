@@ -368,7 +368,7 @@ class FormatPage(unittest.TestCase):
         rows = self.table("config.json")
         named = [re.fullmatch(r"`([\w.]+)`", row[0])[1] for row in rows]
         source = "".join((SOURCE / path).read_text(encoding="utf-8") for path in
-                         ("src/store/config.cpp", "src/session/decay_config.cpp"))
+                         ("src/store/config.cpp", "src/session/metadata/decay_config.cpp"))
         known = set(re.findall(r'read_(?:string|double|uint|bool|object|any)\("(\w+)"', source))
         # Those that stand in two tables: of a type's decay, of the order `best`.
         inner = {"decay_enabled", "candidates"}

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "log/memory_storage.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "session/session.h"
 #include "support/environment.h"
 

@@ -20,8 +20,8 @@
 #include "entry/entry.h"
 #include "memory_host.h"
 #include "require.h"
-#include "session/compaction.h"
-#include "session/query_results.h"
+#include "session/query/query_results.h"
+#include "session/upkeep/compaction.h"
 #include "unit/index/snapshot_editor.h"
 
 namespace {

@@ -16,9 +16,9 @@
 #include "entry/entry.h"
 #include "entry/reseal.h"
 #include "log/memory_storage.h"
-#include "session/compaction.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "session/session.h"
+#include "session/upkeep/compaction.h"
 #include "support/environment.h"
 
 namespace {

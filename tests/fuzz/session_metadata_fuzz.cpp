@@ -12,7 +12,7 @@
 #include "entry/entry.h"
 #include "memory_host.h"
 #include "require.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "query/cursor.h"
 #include "query/parse.h"
 #include "query/text_syntax.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "session/session.h"
 #include "support/environment.h"
 

@@ -13,7 +13,7 @@
 #include "entry/tombstone.h"
 #include "memory_host.h"
 #include "require.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 namespace {
 

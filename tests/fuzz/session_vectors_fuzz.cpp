@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "log/memory_storage.h"
-#include "session/compaction.h"
-#include "session/metadata.h"
-#include "session/query_results.h"
+#include "session/metadata/metadata.h"
+#include "session/query/query_results.h"
 #include "session/session.h"
+#include "session/upkeep/compaction.h"
 #include "support/environment.h"
 
 namespace {

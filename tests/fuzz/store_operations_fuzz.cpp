@@ -17,7 +17,7 @@
 #include "io/simulated.h"
 #include "json/canonical.h"
 #include "require.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/store.h"
 #include "store_model.h"
 #include "support/environment.h"

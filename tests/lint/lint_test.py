@@ -49,7 +49,7 @@ class Layers(unittest.TestCase):
 
     def test_cli_is_a_customer_of_the_abi(self):
         self.assert_fine("src/cli/a.cpp", "<varve/varve.h>")
-        self.assert_fine("src/cli/a.cpp", '"cli/table.h"')
+        self.assert_fine("src/cli/a.cpp", '"cli/view/table.h"')
         self.assert_fine("src/cli/a.cpp", "<CLI/CLI.hpp>")
         self.assert_refused("src/cli/a.cpp", '"base/status.h"', "arrows")
 

@@ -5,7 +5,7 @@
 
 #include "model.h"
 #include "process.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 namespace varve::simulation {
 namespace {

@@ -1,6 +1,6 @@
 // Steps that change nothing that is shown: saving, compacting, checking, closing.
 #include "json/tree.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "steps.h"
 
 namespace varve::simulation {

@@ -12,7 +12,7 @@
 #include "context/build.h"
 #include "context/counter.h"
 #include "context/record.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "unit/session/session_disk.h"
 
 namespace varve::context {

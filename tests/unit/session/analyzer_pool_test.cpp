@@ -1,4 +1,4 @@
-#include "session/analyzer_pool.h"
+#include "session/query/analyzer_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_place.h"
 
 namespace varve::session {

@@ -9,10 +9,10 @@
 
 #include "failing_reader.h"
 #include "query/parse.h"
-#include "session/compaction.h"
 #include "session/core.h"
-#include "session/query.h"
-#include "session/verify.h"
+#include "session/query/query.h"
+#include "session/upkeep/compaction.h"
+#include "session/upkeep/verify.h"
 #include "session/writer.h"
 #include "session_disk.h"
 #include "watched_storage.h"

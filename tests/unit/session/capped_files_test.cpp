@@ -1,7 +1,7 @@
 // kv.json and transcript.md as files: byte by byte, edited, damaged, and what an append costs.
 #include <gtest/gtest.h>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

@@ -1,7 +1,7 @@
 // kv and transcript of a session, on every kind of storage.
 #include <gtest/gtest.h>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_place.h"
 
 namespace varve::session {

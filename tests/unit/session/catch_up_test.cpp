@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

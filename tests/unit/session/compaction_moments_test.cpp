@@ -9,8 +9,8 @@
 
 #include "embedding/vector_format.h"
 #include "failing_reader.h"
-#include "session/compaction.h"
 #include "session/core.h"
+#include "session/upkeep/compaction.h"
 #include "session/writer.h"
 #include "session_disk.h"
 #include "watched_storage.h"

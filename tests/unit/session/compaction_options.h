@@ -1,7 +1,7 @@
 // What the tests of compaction ask for.
 #pragma once
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 namespace varve::session {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "embedding/vector_format.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

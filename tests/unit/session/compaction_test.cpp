@@ -1,5 +1,5 @@
 // Compaction and purge of one session, over every storage alike.
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 #include <gtest/gtest.h>
 

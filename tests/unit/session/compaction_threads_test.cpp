@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 #include "session_place.h"
 #include "support/build_kind.h"

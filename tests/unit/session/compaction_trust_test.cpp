@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "planted_index.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

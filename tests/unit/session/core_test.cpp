@@ -21,7 +21,7 @@
 #include "failing_reader.h"
 #include "log/line_reader.h"
 #include "planted_index.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session/writer.h"
 #include "session_disk.h"
 #include "watched_storage.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "index/id_table.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

@@ -1,4 +1,4 @@
-#include "session/current_metadata.h"
+#include "session/metadata/current_metadata.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/decay_config.h"
+#include "session/metadata/decay_config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/entry_cache.h"
+#include "session/entry/entry_cache.h"
 
 #include <gtest/gtest.h>
 

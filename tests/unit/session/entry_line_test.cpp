@@ -1,4 +1,4 @@
-#include "session/entry_line.h"
+#include "session/entry/entry_line.h"
 
 #include <gtest/gtest.h>
 

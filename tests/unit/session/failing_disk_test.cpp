@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

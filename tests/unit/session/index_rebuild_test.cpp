@@ -1,5 +1,5 @@
 // The index made anew beside the one in use: what it has, and who works meanwhile.
-#include "session/index_rebuild.h"
+#include "session/upkeep/index_rebuild.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 #include "support/no_memory/no_memory.h"
 #include "watched_storage.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

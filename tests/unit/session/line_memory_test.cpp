@@ -1,4 +1,4 @@
-#include "session/line_memory.h"
+#include "session/entry/line_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "session/entry_line.h"
+#include "session/entry/entry_line.h"
 
 namespace varve::session {
 namespace {

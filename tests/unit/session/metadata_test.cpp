@@ -1,4 +1,4 @@
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include "base/hex.h"
 #include "base/sha256.h"
 #include "planted_index.h"
-#include "session/compaction.h"
 #include "session/session.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
 namespace varve::session {

@@ -1,5 +1,5 @@
 // The JSON of an answer, against one that is put together number by number.
-#include "session/query_results.h"
+#include "session/query/query_results.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "session/compaction.h"
-#include "session/index_listing.h"
-#include "session/migration.h"
-#include "session/repair.h"
+#include "session/reports/index_listing.h"
+#include "session/upkeep/compaction.h"
+#include "session/upkeep/migration.h"
+#include "session/upkeep/repair.h"
 #include "session_disk.h"
 #include "watched_storage.h"
 

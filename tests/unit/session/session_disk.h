@@ -16,7 +16,7 @@
 #include "io/simulated.h"
 #include "json/tree.h"
 #include "log/directory_storage.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
 #include "session/session.h"
 #include "support/base64.h"
 #include "support/environment.h"

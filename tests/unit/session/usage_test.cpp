@@ -1,4 +1,4 @@
-#include "session/usage.h"
+#include "session/reports/usage.h"
 
 #include <gtest/gtest.h>
 

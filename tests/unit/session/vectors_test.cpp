@@ -1,5 +1,5 @@
 // Vectors of one session, over every storage alike.
-#include "session/vectors.h"
+#include "session/vectors/vectors.h"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@
 
 #include "base/hash.h"
 #include "base/time.h"
-#include "session/compaction.h"
-#include "session/query_results.h"
+#include "session/query/query_results.h"
+#include "session/upkeep/compaction.h"
 #include "session_place.h"
 
 namespace varve::session {

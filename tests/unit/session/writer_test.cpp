@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "session/compaction.h"
 #include "session/size_quota.h"
+#include "session/upkeep/compaction.h"
 #include "session_disk.h"
 #include "support/no_memory/no_memory.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "support/no_memory/no_memory.h"
 #include "support/scale.h"
 #include "unit/store/catalog_rig.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "io/simulated.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/store.h"
 #include "support/environment.h"
 

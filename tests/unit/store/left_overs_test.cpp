@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backup_rig.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 namespace varve::store {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "io/simulated.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/store.h"
 #include "support/environment.h"
 #include "support/no_threads.h"

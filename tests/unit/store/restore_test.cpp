@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "backup_rig.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/backup.h"
 
 namespace varve::store {

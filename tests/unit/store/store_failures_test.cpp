@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backup_rig.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 
 namespace varve::store {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store_faults_rig.h"
 #include "support/build_kind.h"
 

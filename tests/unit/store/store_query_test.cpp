@@ -18,8 +18,8 @@
 #include "base/time.h"
 #include "log/memory_storage.h"
 #include "query/parse.h"
-#include "session/compaction.h"
-#include "session/metadata.h"
+#include "session/metadata/metadata.h"
+#include "session/upkeep/compaction.h"
 #include "support/environment.h"
 #include "support/no_memory/no_memory.h"
 

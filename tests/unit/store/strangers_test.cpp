@@ -12,7 +12,7 @@
 
 #include "embedding/vector_format.h"
 #include "io/simulated.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/store.h"
 #include "support/environment.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/time.h"
 #include "io/simulated.h"
-#include "session/compaction.h"
+#include "session/upkeep/compaction.h"
 #include "store/store.h"
 #include "support/environment.h"
 

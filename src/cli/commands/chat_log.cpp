@@ -1,0 +1,236 @@
+// chat-log.
+#include <algorithm>
+#include <memory>
+
+#include "cli/arguments/arguments.h"
+#include "cli/arguments/command.h"
+#include "cli/arguments/operands.h"
+#include "cli/arguments/option_values.h"
+#include "cli/json_text.h"
+#include "cli/view/display_text.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kSpeakerColumnsMax = 16;
+constexpr size_t kTimeColumns = 5;  // 14:23
+constexpr size_t kTextColumnsMin = 20;
+constexpr size_t kTextColumnsMax = 100;
+constexpr size_t kDayChars = 10;  // 2026-01-10
+constexpr size_t kTimeStart = 11;
+
+const std::vector<std::string> kTurnTypes = {"message", "conversation", "tool_call", "tool_result"};
+
+struct ChatLogOptions {
+  Operands operands;
+  int64_t limit = 50;
+  std::vector<std::string> types;
+};
+
+struct Turn {
+  std::string day;
+  std::string time;
+  std::string speaker;
+  std::string text;
+  Style style = Style::kId;
+};
+
+// The text of the first of these members that says something, or its JSON.
+std::string text_at(const json::object& object, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const auto* found = object.if_contains(name);
+    if (found == nullptr || found->is_null()) continue;
+    std::string text = found->is_string() ? std::string(found->get_string()) : json_of(*found);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+// Of the parts of a message, calls are these (docs/export-import.md).
+bool is_call_part(const json::value& part) {
+  if (!part.is_object()) return false;
+  const std::string type = string_at(part.get_object(), "type");
+  return type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use";
+}
+
+// One call of a tool as chat programs write it, after the lines of `said`.
+void append_call(const json::value& call, std::string* said) {
+  if (!call.is_object()) return;
+  const json::object* called = &call.get_object();
+  for (const char* name : {"function", "custom"}) {
+    const auto* inner = called->if_contains(name);
+    if (inner != nullptr && inner->is_object()) called = &inner->get_object();
+  }
+  const std::string name = string_at(*called, "name");
+  if (name.empty()) return;
+  const std::string given = text_at(*called, {"arguments", "args", "input"});
+  said->append(said->empty() ? "" : "\n").append(name);
+  if (!given.empty()) said->append(" ").append(given);
+}
+
+// What a message of a chat says and what it calls, a line each.
+std::string message_text(const json::object& message) {
+  std::string said = text_at(message, {"message", "content", "text", "refusal"});
+  for (const std::string_view list : {"tool_calls", "parts"}) {
+    const auto* calls = message.if_contains(list);
+    if (calls == nullptr || !calls->is_array()) continue;
+    for (const auto& call : calls->get_array()) {
+      if (list != "parts" || is_call_part(call)) append_call(call, &said);
+    }
+  }
+  if (const auto* call = message.if_contains("function_call")) append_call(*call, &said);
+  return said;
+}
+
+// A tool's input or output: under one of the usual names, else everything not shown otherwise.
+std::string tool_detail(const json::object& object) {
+  if (std::string input = text_at(object, {"arguments", "args", "input"}); !input.empty()) {
+    return input;
+  }
+  std::string detail = text_at(object, {"result", "output"});
+  if (detail.empty()) detail = message_text(object);
+  const auto* error = object.if_contains("error");
+  const bool is_failure = error != nullptr && *error != json::value(false);
+  const std::string why = is_failure ? text_at(object, {"error"}) : std::string();
+  if (detail.empty())
+    detail = why;
+  else if (!why.empty())
+    detail += "\nerror: " + why;
+  if (!detail.empty()) return detail;
+  json::object others = object;
+  for (const char* said : {"name", "tool", "call_id", "tool_call_id", "role"}) others.erase(said);
+  return others.empty() ? "" : json_of(others);
+}
+
+// Whether it has a role, and no other member that is more than null or empty.
+bool is_silent(const json::object& message) {
+  if (string_at(message, "role").empty()) return false;
+  return std::all_of(message.begin(), message.end(), [](const auto& member) {
+    const std::string text = json_of(member.value());
+    return member.key() == "role" || text == "null" || text == "\"\"" || text == "[]";
+  });
+}
+
+Style style_of(std::string_view type, std::string_view role) {
+  if (type == "tool_call" || type == "tool_result") return Style::kTag;
+  return role == "assistant" ? Style::kType : Style::kId;
+}
+
+Turn turn_of(const json::object& entry) {
+  Turn turn;
+  const std::string time = format_time(string_at(entry, "timestamp"));
+  turn.day = time.substr(0, kDayChars);
+  if (time.size() > kTimeStart) turn.time = time.substr(kTimeStart, kTimeColumns);
+  const std::string type = string_at(entry, "type");
+  turn.speaker = type;
+  const auto* content = entry.if_contains("content");
+  if (content != nullptr && content->is_object()) {
+    const json::object& object = content->get_object();
+    const std::string role = string_at(object, "role");
+    const bool is_tool = type == "tool_call" || type == "tool_result";
+    if (!role.empty() && !is_tool) turn.speaker = role;
+    if (is_tool) turn.text = text_at(object, {"name", "tool"});
+    const std::string said = is_tool ? tool_detail(object) : message_text(object);
+    turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
+    if (turn.text.empty() && !is_silent(object)) turn.text = json_of(object);
+    turn.style = style_of(type, role);
+  } else if (content != nullptr) {
+    turn.text = content->is_string() ? std::string(content->get_string()) : json_of(*content);
+  }
+  turn.speaker = truncate(printable(turn.speaker, Lines::kJoin), kSpeakerColumnsMax);
+  return turn;
+}
+
+void print_turn(Context& context, const Turn& turn, size_t speaker_columns) {
+  const Terminal& terminal = context.terminal();
+  const size_t indent = kTimeColumns + 2 + speaker_columns + 2;
+  const size_t width = terminal.width() == 0
+                           ? 0
+                           : std::clamp(terminal.width() - std::min(indent, terminal.width()),
+                                        kTextColumnsMin, kTextColumnsMax);
+  const std::vector<std::string> lines = wrap(printable(turn.text, Lines::kKeep), width);
+  context.print(terminal.paint(Style::kFaint, pad_right(turn.time, kTimeColumns)) + "  " +
+                terminal.paint(turn.style, pad_right(turn.speaker, speaker_columns)) +
+                (lines.empty() || lines[0].empty() ? "" : "  " + lines[0]));
+  for (size_t i = 1; i < lines.size(); ++i) {
+    context.print(lines[i].empty() ? "" : std::string(indent, ' ') + lines[i]);
+  }
+}
+
+void print_turns(Context& context, const json::array& results) {
+  std::vector<Turn> turns;
+  size_t columns = 0;
+  for (auto result = results.rbegin(); result != results.rend(); ++result) {
+    turns.push_back(turn_of(object_at(result->as_object(), "entry")));
+    columns = std::max(columns, display_width(turns.back().speaker));
+  }
+  std::string day;
+  for (const Turn& turn : turns) {
+    if (turn.day != day) {
+      if (!day.empty()) context.print("");
+      context.print(context.terminal().paint(Style::kHeading, turn.day));
+    }
+    day = turn.day;
+    print_turn(context, turn, columns);
+  }
+}
+
+int run_chat_log(Context& context, const ChatLogOptions& options) {
+  Result<OpenSession> open = open_session(context, options.operands);
+  if (!open.ok()) return context.fail(open.failure());
+  json::object query{{"types", array_of(options.types.empty() ? kTurnTypes : options.types)},
+                     {"sort_by", "time"},
+                     {"limit", limit_of_query(options.limit)}};
+  Result<Results> results = open->session.query(json_of(query));
+  if (!results.ok()) {
+    name_option_of_member(results.failure(), {{"types", "--type"}});
+    return context.fail_in_session(std::move(results.failure()), open->session.id());
+  }
+  Result<std::string_view> text = results->json();
+  if (!text.ok()) return context.fail(text.failure());
+  const json::object answer = parse_object(*text);
+  if (context.json()) {
+    std::vector<std::string> entries;
+    for (const std::string_view item : raw_items(raw_member(*text, "results"))) {
+      entries.emplace_back(raw_member(item, "entry"));
+    }
+    std::reverse(entries.begin(), entries.end());
+    context.print(array_text(entries));
+    return kExitOk;
+  }
+  print_turns(context, array_at(answer, "results"));
+  if (results->empty()) context.note("No turns.");
+  if (!string_at(answer, "next").empty()) {
+    context.note("(The last " + format_count(static_cast<int64_t>(results->size())) +
+                 "; -n 0 shows all.)");
+  }
+  return kExitOk;
+}
+
+Runner declare_chat_log(CLI::App& app) {
+  auto options = std::make_shared<ChatLogOptions>();
+  options->operands.declare(app, 1);
+  app.add_option(kLimitNames, options->limit, "At most this many turns; 0 for all (50)")
+      ->type_name("N")
+      ->check(whole_number());
+  app.add_option("-t,--type", options->types,
+                 "Entries of this type, instead of messages and tool calls; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TYPE");
+  return [options](Context& context) { return run_chat_log(context, *options); };
+}
+
+}  // namespace
+
+Command chat_log_command() {
+  return {"chat-log",
+          "show a session as a conversation",
+          "[SESSION]",
+          "Shows the last messages, tool calls and their results in order of time, by day: the "
+          "time in UTC, who speaks, and what they say. With --json an array of the stored entries.",
+          "varve chat-log support\nvarve chat-log support -n 0 | less\n"
+          "varve chat-log support --type message --type summary",
+          &declare_chat_log};
+}
+
+}  // namespace varve::cli

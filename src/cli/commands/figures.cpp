@@ -1,0 +1,256 @@
+// stats, files, version.
+#include <memory>
+#include <utility>
+
+#include "cli/arguments/command.h"
+#include "cli/arguments/operands.h"
+#include "cli/json_text.h"
+#include "cli/view/display_text.h"
+#include "cli/view/figures_view.h"
+#include "cli/view/table.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kFigureLabelColumns = 12;
+
+struct StatsOptions {
+  Operands operands;
+  bool all = false;
+};
+
+// An empty figure is left out.
+void print_figure(Context& context, std::string_view label, const std::string& value) {
+  if (value.empty()) return;
+  context.print(context.terminal().paint(Style::kFaint, pad_right(label, kFigureLabelColumns)) +
+                printable(value, Lines::kJoin));
+}
+
+std::string entries_figure(const json::object& stats) {
+  std::string text = format_count(integer_at(stats, "entries"));
+  const int64_t deleted = integer_at(stats, "deleted");
+  const int64_t expired = integer_at(stats, "expired");
+  if (deleted > 0) text += ", " + format_count(deleted) + " deleted";
+  if (expired > 0) text += ", " + format_count(expired) + " expired";
+  return text;
+}
+
+// With its parts: those that every session has, and of the others those that are there.
+std::string size_figure(const json::object& sizes) {
+  std::string text = format_bytes(integer_at(sizes, "total")) + " (log " +
+                     format_bytes(integer_at(sizes, "log")) + ", index " +
+                     format_bytes(integer_at(sizes, "index")) + ", tombstones " +
+                     format_bytes(integer_at(sizes, "tombstones"));
+  for (const auto& [name, label] : {std::pair{"vectors", "vectors"}, std::pair{"kv", "keys"},
+                                    std::pair{"transcript", "transcript"}}) {
+    const int64_t bytes = integer_at(sizes, name);
+    if (bytes > 0) text += std::string(", ") + label + " " + format_bytes(bytes);
+  }
+  return text + ")";
+}
+
+std::string types_figure(const json::object& types) {
+  std::string text;
+  for (const auto& type : types) {
+    if (!text.empty()) text += ", ";
+    text += std::string(type.key()) + " " + format_count(integer_at(types, type.key()));
+  }
+  return text;
+}
+
+std::string or_none(const std::string& figure) { return figure.empty() ? "none" : figure; }
+
+std::string of_limit(const json::object& stats) {
+  const std::string part = limit_figure(stats);
+  return part.empty() ? "none"
+                      : part + " of " + format_bytes(integer_at(stats, "size_limit_bytes"));
+}
+
+std::string lock_since(const json::object& stats) {
+  const std::string holder = lock_figure(stats);
+  if (holder.empty()) return "free";
+  const std::string since = string_at(object_at(stats, "lock"), "since");
+  return since.empty() ? holder : holder + " since " + format_time(since);
+}
+
+// Empty when there are no vectors.
+std::string vectors_figure(const json::object& stats) {
+  const json::object& vectors = object_at(stats, "vectors");
+  const int64_t records = integer_at(vectors, "records");
+  if (records == 0) return "";
+  return format_count(records) + " of dimension " +
+         std::to_string(integer_at(vectors, "dimension")) + ", " +
+         format_bytes(integer_at(object_at(stats, "size_bytes"), "vectors"));
+}
+
+std::string index_figure(const json::object& index) {
+  const std::string reason = string_at(index, "reason");
+  std::string text = bool_at(index, "loaded") ? "loaded" : "built from the log";
+  if (!reason.empty()) text += " (" + reason + ")";
+  return text;
+}
+
+void print_stats(Context& context, const json::object& stats) {
+  print_figure(context, "Session", string_at(stats, "session_id"));
+  print_figure(context, "Entries", entries_figure(stats));
+  print_figure(context, "Types", types_figure(object_at(stats, "types")));
+  print_figure(context, "Size", size_figure(object_at(stats, "size_bytes")));
+  print_figure(context, "Limit", of_limit(stats));
+  print_figure(context, "Changed", format_time(string_at(stats, "modified")));
+  print_figure(context, "Vectors", vectors_figure(stats));
+  print_figure(context, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
+  print_figure(context, "Durability", string_at(stats, "durability"));
+  print_figure(context, "Lock", lock_since(stats));
+  print_figure(context, "Sequence",
+               format_count(integer_at(stats, "last_seq")) + ", durable up to " +
+                   format_count(integer_at(stats, "durable_seq")));
+  print_figure(context, "Generation", format_count(integer_at(stats, "generation")));
+  print_figure(context, "Damage", or_none(damage_figure(stats)));
+  print_figure(context, "Index", index_figure(object_at(stats, "index")));
+  if (bool_at(stats, "read_only")) print_figure(context, "Writing", "no: read-only");
+}
+
+int stats_of_one(Context& context, const std::string& id) {
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<std::string> stats = open->session.stats();
+  if (!stats.ok()) return context.fail_in_session(std::move(stats.failure()), id);
+  if (context.json()) {
+    context.print(*stats);
+  } else {
+    print_stats(context, parse_object(*stats));
+  }
+  return kExitOk;
+}
+
+int stats_of_all(Context& context) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<std::vector<std::string>> ids = all_session_ids(*store);
+  if (!ids.ok()) return context.fail(ids.failure());
+  Table table({{"SESSION", Align::kLeft, Style::kId},
+               {"ENTRIES", Align::kRight},
+               {"DELETED", Align::kRight},
+               {"SIZE", Align::kRight},
+               {"LIMIT", Align::kRight},
+               {"DAMAGE"}});
+  std::vector<std::string> reports;
+  int64_t entries = 0;
+  int64_t bytes = 0;
+  int code = kExitOk;
+  for (const std::string& id : *ids) {
+    Result<Session> session = context.open_session(*store, id);
+    Result<std::string> text =
+        session.ok() ? session->stats() : Result<std::string>(session.failure());
+    if (!text.ok() && is_gone(text.failure())) continue;
+    if (!text.ok()) {
+      code = context.fail_in_one_of_all(std::move(text.failure()), id);
+      continue;
+    }
+    const json::object stats = parse_object(*text);
+    const int64_t size = integer_at(object_at(stats, "size_bytes"), "total");
+    table.add_row({id, format_count(integer_at(stats, "entries")),
+                   format_count(integer_at(stats, "deleted")), format_bytes(size),
+                   limit_figure(stats), or_none(damage_figure(stats))});
+    reports.push_back(*text);
+    entries += integer_at(stats, "entries");
+    bytes += size;
+  }
+  if (context.json()) {
+    context.print(object_text({{"sessions", array_text(reports)},
+                               {"entries", std::to_string(entries)},
+                               {"size_bytes", std::to_string(bytes)}}));
+    return code;
+  }
+  table.print(context.out(), context.terminal());
+  context.print(format_count(static_cast<int64_t>(reports.size()), "session", "sessions") + ", " +
+                format_count(entries, "entry", "entries") + ", " + format_bytes(bytes));
+  return code;
+}
+
+Runner declare_stats(CLI::App& app) {
+  auto options = std::make_shared<StatsOptions>();
+  options->operands.declare(app, 1);
+  app.add_flag("-a,--all", options->all, "A table of every session");
+  return [options](Context& context) {
+    Result<std::string> id = session_or_all(context, options->operands, options->all);
+    if (!id.ok()) return context.fail(id.failure());
+    context.tolerate_damage();
+    return options->all ? stats_of_all(context) : stats_of_one(context, *id);
+  };
+}
+
+int run_files(Context& context, const Operands& operands) {
+  Result<OpenSession> open = open_session(context, operands);
+  if (!open.ok()) return context.fail(open.failure());
+  Result<std::string> files = open->session.files();
+  if (!files.ok()) return context.fail(files.failure());
+  if (context.json()) {
+    context.print(*files);
+    return kExitOk;
+  }
+  Table table({{"FILE"}, {"SIZE", Align::kRight}, {"MODIFIED", Align::kLeft, Style::kFaint}});
+  const json::object document = parse_object(*files);
+  for (const json::value& item : array_at(document, "files")) {
+    if (!item.is_object()) continue;
+    const json::object& file = item.get_object();
+    table.add_row({string_at(file, "name"), format_bytes(integer_at(file, "size_bytes")),
+                   format_time(string_at(file, "modified"))});
+  }
+  table.print(context.out(), context.terminal());
+  return kExitOk;
+}
+
+Runner declare_files(CLI::App& app) {
+  auto operands = std::make_shared<Operands>();
+  operands->declare(app, 1);
+  return [operands](Context& context) { return run_files(context, *operands); };
+}
+
+int run_version(Context& context) {
+  const std::string abi = std::to_string(varve_abi_version());
+  const std::string format = std::to_string(VARVE_FILE_FORMAT);
+  if (context.json()) {
+    context.print(object_text(
+        {{"version", quote(varve_version())}, {"abi_version", abi}, {"file_format", format}}));
+  } else {
+    context.print(std::string("varve ") + varve_version() + " (ABI " + abi + ", file format " +
+                  format + ")");
+  }
+  return kExitOk;
+}
+
+Runner declare_version(CLI::App&) { return &run_version; }
+
+}  // namespace
+
+Command stats_command() {
+  return {"stats",
+          "show figures",
+          "[SESSION]\n--all",
+          "Shows how many entries a session holds, of which types, how large its files are and how "
+          "near their limit, who is writing, and what damage was met when it was opened; "
+          "`varve verify` looks for damage.",
+          "varve stats notes\nvarve stats --all",
+          &declare_stats};
+}
+
+Command files_command() {
+  return {"files",
+          "list a session's files",
+          "[SESSION]",
+          "Lists the files of a session with size and time.",
+          "varve files notes",
+          &declare_files};
+}
+
+Command version_command() {
+  return {"version",
+          "show the versions",
+          "",
+          "Shows the version of the library, of its ABI, and of the files it writes.",
+          "varve version --json",
+          &declare_version};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,223 @@
+// search, explain, count.
+#include <memory>
+
+#include "cli/arguments/command.h"
+#include "cli/arguments/search_options.h"
+#include "cli/json_text.h"
+#include "cli/view/display_text.h"
+#include "cli/view/explain_view.h"
+#include "cli/view/search_view.h"
+
+namespace varve::cli {
+namespace {
+
+enum class Explain { kNothing, kResults, kQuery };
+
+// A query that failed in session `id`.
+Failure query_failure(const Context& context, const SearchOptions& options, Failure failure,
+                      const std::string& id) {
+  options.name_option(failure);
+  return context.with_hint(std::move(failure), id);
+}
+
+// Queries the session, or with --all the store.
+Result<Results> ask(Context& context, const SearchOptions& options, const std::string& query) {
+  if (options.all()) {
+    Result<Store> store = context.open_store(Access::kExisting);
+    if (!store.ok()) return std::move(store.failure());
+    Result<Results> results = store->query(query);
+    if (!results.ok()) options.name_option(results.failure());
+    return results;
+  }
+  const std::string& id = context.globals().named_session();
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return std::move(open.failure());
+  Result<Results> results = open->session.query(query);
+  if (!results.ok()) return query_failure(context, options, std::move(results.failure()), id);
+  return results;
+}
+
+// Whoever asks for an option of a program rarely means that it must not be there.
+void note_nothing(Context& context, const SearchOptions& options) {
+  context.note("Nothing was found.");
+  const std::string word = printable(options.excluded_word(), Lines::kJoin);
+  if (word.empty()) return;
+  context.note("  " + word + " means that it must not be there; \"" + word +
+               "\" in quotes is looked for.");
+}
+
+// Notes on the page of results, on standard error.
+void note_page(Context& context, const SearchOptions& options, size_t count,
+               std::string_view results_json) {
+  if (count == 0) note_nothing(context, options);
+  const std::string_view next = raw_member(results_json, "next");
+  if (!next.starts_with('"')) return;
+  context.note("There are more: add " + (options.is_raw()
+                                             ? "\"after\":" + std::string(next) + " to the query."
+                                             : "--after " + unquote(next) + ", or raise --limit."));
+}
+
+void print_explanation(Context& context, std::string_view results_json, const std::string& query,
+                       bool with_query) {
+  if (with_query) context.print("Query       " + printable(query, Lines::kJoin));
+  print_answer(context, parse_object(raw_member(results_json, "explain")));
+}
+
+int run_search(Context& context, const SearchOptions& options, Explain explain) {
+  if (Outcome mistake = options.check(context)) return context.fail(*mistake);
+  const bool explained = explain != Explain::kNothing;
+  // Always for people, who see figures: they show why a result is where it is.
+  const bool shows_figures = !context.json() && !context.quiet();
+  Result<std::string> query = options.query(explained || shows_figures);
+  if (!query.ok()) return context.fail(query.failure());
+  Result<Results> results = ask(context, options, *query);
+  if (!results.ok()) return context.fail(results.failure());
+  if (context.quiet() && !context.json()) {
+    if (Outcome failed = print_result_ids(context, *results, options.all())) {
+      return context.fail(*failed);
+    }
+    return kExitOk;
+  }
+  Result<std::string_view> text = results->json();
+  if (!text.ok()) return context.fail(text.failure());
+  if (context.json()) {
+    context.print(explain == Explain::kQuery ? object_text({{"query", *query}, {"answer", *text}})
+                                             : std::string(*text));
+    return kExitOk;
+  }
+  if (explain == Explain::kQuery) {
+    print_explanation(context, *text, *query, true);
+    if (!results->empty()) context.print("");
+  }
+  print_results(context, *text, {options.all(), explained});
+  if (explain == Explain::kResults) {
+    if (!results->empty()) context.print("");
+    print_explanation(context, *text, *query, false);
+  }
+  note_page(context, options, results->size(), *text);
+  return kExitOk;
+}
+
+Runner declare_search(CLI::App& app) {
+  struct Declared {
+    SearchOptions options;
+    bool explain = false;
+  };
+  auto declared = std::make_shared<Declared>();
+  declared->options.declare_selection(app);
+  declared->options.declare_order(app);
+  app.add_flag("--explain", declared->explain, "Also show why each result is where it is");
+  return [declared](Context& context) {
+    return run_search(context, declared->options,
+                      declared->explain ? Explain::kResults : Explain::kNothing);
+  };
+}
+
+Runner declare_explain(CLI::App& app) {
+  auto options = std::make_shared<SearchOptions>();
+  options->declare_selection(app);
+  options->declare_order(app);
+  return [options](Context& context) { return run_search(context, *options, Explain::kQuery); };
+}
+
+// Counts session by session, the sum over all that --user and --agent name, if that is the same.
+Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
+                                const std::string& query) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return std::move(store.failure());
+  if (const auto store_query = options.store_query_to_count()) {
+    Result<Results> results = store->query(*store_query);
+    if (results.ok()) return uint64_t{results->size()};
+    options.name_option(results.failure());
+    return std::move(results.failure());
+  }
+  Result<std::vector<std::string>> ids = all_session_ids(*store, options.user(), options.agent());
+  if (!ids.ok()) return std::move(ids.failure());
+  uint64_t total = 0;
+  for (const std::string& id : *ids) {
+    Result<Session> session = context.open_session(*store, id);
+    Result<uint64_t> count =
+        session.ok() ? session->count(query) : Result<uint64_t>(session.failure());
+    if (!count.ok() && is_gone(count.failure())) continue;
+    if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
+    total += *count;
+  }
+  return total;
+}
+
+Result<uint64_t> count_in_session(Context& context, const SearchOptions& options,
+                                  const std::string& query) {
+  const std::string& id = context.globals().named_session();
+  Result<OpenSession> open = open_session(context, id);
+  if (!open.ok()) return std::move(open.failure());
+  Result<uint64_t> count = open->session.count(query);
+  if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
+  return count;
+}
+
+int run_count(Context& context, const SearchOptions& options) {
+  if (Outcome mistake = options.check(context)) return context.fail(*mistake);
+  Result<std::string> query = options.conditions();
+  if (!query.ok()) return context.fail(query.failure());
+  Result<uint64_t> count = options.all() ? count_in_store(context, options, *query)
+                                         : count_in_session(context, options, *query);
+  if (!count.ok()) return context.fail(count.failure());
+  const std::string number = std::to_string(*count);
+  context.print(context.json() ? object_text({{"count", number}}) : number);
+  return kExitOk;
+}
+
+Runner declare_count(CLI::App& app) {
+  auto options = std::make_shared<SearchOptions>();
+  options->declare_selection(app);
+  return [options](Context& context) { return run_count(context, *options); };
+}
+
+}  // namespace
+
+Command search_command() {
+  return {"search",
+          "find entries by words, tag, type, time",
+          "[WORD]...",
+          "Finds entries in the session named by --session or VARVE_SESSION, or in all. An entry "
+          "must have one of the WORDs, in any of its forms. The best match comes first; an entry "
+          "also gains from what is beside it. Without WORDs the most relevant entries come first: "
+          "the important and recent ones.\n\n"
+          "\"a phrase\" (with quotes inside the shell's) ranks entries that contain it higher; "
+          "alone, it must be there. +word must be there, -word must not (put it after \"--\"). * "
+          "stands for any characters, ? for one. All other conditions must hold as well.\n\n"
+          "Each result shows the part of its text that matches. On a terminal, words are marked "
+          "that begin like a word found for at least 3 characters and end there or in a usual "
+          "ending (s, ed, ing). The figures are the factors that are multiplied. With --quiet only "
+          "the ids, after the session with --all; with --json the library's results as they are. "
+          "Finding nothing is not an error.",
+          "varve search -s notes what do we drink\n"
+          "varve search -s notes \"+tea -coffee\" --tag drinks --since 7d\n"
+          "varve search --all --type decision --min-importance 0.8 --sort time\n"
+          "varve search -s notes --related mem_01 --depth 2\n"
+          "varve search -s notes --query '{\"content\":{\"role\":\"user\"}}' --json",
+          &declare_search};
+}
+
+Command explain_command() {
+  return {"explain",
+          "show how a search is done",
+          "[WORD]...",
+          "Searches as `varve search --explain` does, and shows before the results the query as "
+          "JSON and the words looked for, each with its weight and the number of entries that have "
+          "it. With --json {\"query\",\"answer\"}.",
+          "varve explain -s notes what do we drink",
+          &declare_explain};
+}
+
+Command count_command() {
+  return {"count",
+          "count the entries that a search finds",
+          "[WORD]...",
+          "Prints how many entries a search with the same words and conditions finds.",
+          "varve count -s notes --type decision --since 2026-01-01\n"
+          "varve count --all tea",
+          &declare_count};
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,95 @@
+#include "cli/view/folded_text.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "cli/view/display_text.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kMarksMax = 30;  // of one letter; putting them in order costs their square
+constexpr size_t kLettersOfCharacter = 18;  // the longest decomposition
+
+// What belongs to the letter before it: marks, the further parts of a hangul syllable, the voice
+// marks of half width, and what shows nothing.
+bool continues_letter(char32_t c) {
+  if (c < 0x80) return false;
+  const bool is_part =
+      (c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FB) || c == 0xFF9E || c == 0xFF9F;
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return is_part || category == UTF8PROC_CATEGORY_CF ||
+         (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME);
+}
+
+// What stands for plain letters or signs, and does not decompose to them.
+std::u32string_view plain_form(char32_t c) {
+  switch (c) {
+    case 0xF8: return U"o";   // o with stroke
+    case 0x111:               // d with stroke
+    case 0xF0: return U"d";   // eth
+    case 0x142: return U"l";  // l with stroke
+    case 0x127: return U"h";  // h with stroke
+    case 0x167: return U"t";  // t with stroke
+    case 0x131: return U"i";  // dotless i
+    case 0xE6: return U"ae";
+    case 0x153: return U"oe";
+    case 0xFE: return U"th";  // thorn
+    case 0x2019:
+    case 0x2BC: return U"'";
+    case 0x2010: return U"-";  // also the compatibility form of one that does not break
+    default: return {};
+  }
+}
+
+// One letter with its marks.
+std::u32string folded_letter(std::string_view letter) {
+  if (letter.size() == 1) {
+    const auto c = static_cast<unsigned char>(letter.front());
+    return {static_cast<char32_t>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c)};
+  }
+  std::vector<utf8proc_int32_t> parts(letter.size() * kLettersOfCharacter);
+  const auto options = static_cast<utf8proc_option_t>(
+      UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+  auto count = utf8proc_decompose(reinterpret_cast<const utf8proc_uint8_t*>(letter.data()),
+                                  static_cast<utf8proc_ssize_t>(letter.size()), parts.data(),
+                                  static_cast<utf8proc_ssize_t>(parts.size()), options);
+  if (count < 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) return {};
+  auto* const end = std::remove_if(parts.data(), parts.data() + count,
+                                   [](int32_t c) { return c >= 0x300 && c <= 0x36F; });
+  count =
+      utf8proc_normalize_utf32(parts.data(), end - parts.data(),
+                               static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  std::u32string folded;
+  for (utf8proc_ssize_t i = 0; i < count; ++i) {
+    const auto c = static_cast<char32_t>(parts[static_cast<size_t>(i)]);
+    const std::u32string_view plain = plain_form(c);
+    folded += plain.empty() ? std::u32string_view(&c, 1) : plain;
+  }
+  return folded;
+}
+
+}  // namespace
+
+FoldedText::FoldedText(std::string_view text) {
+  const size_t size = text.size();
+  while (!text.empty()) {
+    std::string_view rest = text;
+    take_character(rest);
+    for (size_t marks = 0; !rest.empty() && marks < kMarksMax; ++marks) {
+      std::string_view behind = rest;
+      if (!continues_letter(take_character(behind).code_point)) break;
+      rest = behind;
+    }
+    const std::string_view letter = text.substr(0, text.size() - rest.size());
+    for (const char32_t folded : folded_letter(letter)) {
+      letters.push_back(folded);
+      begins.push_back(size - text.size());
+      ends.push_back(size - rest.size());
+    }
+    text = rest;
+  }
+}
+
+}  // namespace varve::cli

@@ -1,0 +1,383 @@
+#include "cli/view/highlight.h"
+
+#include <wctype.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "cli/view/display_text.h"
+#include "cli/view/folded_text.h"
+
+namespace varve::cli {
+namespace {
+
+constexpr size_t kBeginningMin = 3;  // [characters]
+constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr std::string_view kEllipsis = "…";
+
+constexpr std::array<std::u32string_view, 20> kEndings = {
+    U"",  U"s",   U"es", U"ed",  U"e", U"er", U"ers", U"ing", U"ings", U"y",
+    U"i", U"ies", U"ly", U"ion", U"n", U"en", U"d",   U"r",   U"ied",  U"ions"};
+
+using Range = std::pair<char32_t, char32_t>;
+
+// Scripts without spaces between words: Thai and Lao, Burmese, hangul, Khmer, the CJK radicals to
+// the Yi syllables, and ideographs beyond.
+constexpr std::array kUnspacedRanges = {
+    Range{0xE00, 0xEFF},   Range{0x1000, 0x109F}, Range{0x1100, 0x11FF},
+    Range{0x1780, 0x17FF}, Range{0x2E80, 0xA4CF}, Range{0xA960, 0xA97F},
+    Range{0xAC00, 0xD7FF}, Range{0xF900, 0xFAFF}, Range{0x20000, 0x3FFFF}};
+
+bool is_unspaced(char32_t c) {
+  return std::any_of(kUnspacedRanges.begin(), kUnspacedRanges.end(),
+                     [c](const Range& range) { return c >= range.first && c <= range.second; });
+}
+
+bool has_unspaced(std::u32string_view text) {
+  return std::any_of(text.begin(), text.end(), is_unspaced);
+}
+
+// Where words have no ends, stars around one say nothing. Of a text with more than stars.
+std::u32string without_outer_stars(const std::u32string& text) {
+  const size_t begin = text.find_first_not_of(U'*');
+  return text.substr(begin, text.find_last_not_of(U'*') + 1 - begin);
+}
+
+// Everything that is neither space nor punctuation: marks of scripts such as Devanagari count as
+// letters.
+bool is_word_character(char32_t c) {
+  if (c < 0x80) return ::iswalnum(static_cast<wint_t>(c)) != 0;
+  return ::iswspace(static_cast<wint_t>(c)) == 0 && ::iswpunct(static_cast<wint_t>(c)) == 0;
+}
+
+// Letters and marks of a word; iswpunct counts the marks of some scripts as punctuation.
+bool is_letter(char32_t c) {
+  const bool is_combining = c >= 0x80 && ::wcwidth(static_cast<wchar_t>(c)) == 0;
+  return is_combining || is_word_character(c);
+}
+
+// Whether `rest` is an ending that a word may have after `beginning`.
+bool is_ending(std::u32string_view beginning, std::u32string_view rest) {
+  // "planning": the consonant was doubled.
+  if (rest.size() > 2 && rest.front() == beginning.back()) rest.remove_prefix(1);
+  // "noticed", "maker": only after an e; otherwise "card" would match "care".
+  if ((rest == U"d" || rest == U"r") && beginning.back() != U'e') return false;
+  return std::find(kEndings.begin(), kEndings.end(), rest) != kEndings.end();
+}
+
+// "ids": of so short a word the index takes the s only behind a vowel, and not of "us" or "ass".
+bool is_short_plural(std::u32string_view word, std::u32string_view rest) {
+  constexpr std::u32string_view kVowels = U"aeiouy";
+  return word.size() == 2 && rest == U"s" && kVowels.find(word[0]) != std::u32string_view::npos &&
+         word[1] != U'u' && word[1] != U's';
+}
+
+bool are_related(std::u32string_view a, std::u32string_view b) {
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  const auto common = static_cast<size_t>(in_a - a.begin());
+  if (common == a.size() && common == b.size()) return true;
+  const std::u32string_view beginning = a.substr(0, common);
+  const std::u32string_view rest = (common == a.size() ? b : a).substr(common);
+  const bool is_begun = common == std::min(a.size(), b.size());
+  if (is_begun && is_short_plural(beginning, rest)) return true;
+  if (common < kBeginningMin) return false;
+  return is_ending(beginning, a.substr(common)) && is_ending(beginning, b.substr(common));
+}
+
+bool is_hex(std::u32string_view word) {
+  return word.find_first_not_of(U"0123456789abcdef") == std::u32string_view::npos;
+}
+
+// Whether one is a hash and the other its beginning, of as many digits as are looked for.
+bool are_of_one_hash(std::u32string_view term, std::u32string_view word) {
+  const auto is_whole = [](std::u32string_view one) {
+    return one.size() == 40 || one.size() == 64;
+  };
+  const bool begins = is_whole(word) && term.size() >= 7 && word.substr(0, term.size()) == term;
+  const bool is_begun = is_whole(term) && word.size() >= 7 && word.size() <= 12 &&
+                        term.substr(0, word.size()) == word;
+  return (begins || is_begun) && is_hex(term) && is_hex(word);
+}
+
+constexpr std::u32string_view kConnectors = U"_-./\\@:+#~'";
+constexpr std::u32string_view kEndingPart = U"/\\@:+#~";
+
+// The end of the words that connectors join, from a letter on.
+size_t end_of_joined(const std::u32string& letters, size_t at) {
+  const auto is_letter_at = [&](size_t place) {
+    return place < letters.size() && is_letter(letters[place]);
+  };
+  while (is_letter_at(at) || (at < letters.size() && is_letter_at(at + 1) &&
+                              kConnectors.find(letters[at]) != std::u32string_view::npos)) {
+    ++at;
+  }
+  return at;
+}
+
+// What the index has as compounds: all that is joined, and the parts of a path or an address.
+template <typename Visit>
+void for_each_joined(const std::u32string& letters, Visit visit) {
+  for (size_t begin = 0, end = 0; begin < letters.size(); begin = std::max(end, begin + 1)) {
+    end = is_letter(letters[begin]) ? end_of_joined(letters, begin) : begin;
+    if (end == begin) continue;
+    visit(begin, end);
+    for (size_t part = begin; part < end;) {
+      const auto rest = std::u32string_view(letters).substr(part, end - part);
+      const size_t size = std::min(rest.size(), rest.find_first_of(kEndingPart));
+      visit(part, part + size);
+      part += size + 1;
+    }
+  }
+}
+
+// Calls visit(begin, end) with what capitals divide the word of `text` into, if they do. Letters
+// are folded; whether one is a capital says the text.
+template <typename Visit>
+void for_each_part(std::string_view text, const FoldedText& folded, size_t begin, size_t end,
+                   Visit visit) {
+  const auto is_kind = [&](size_t at, char first, char last) {
+    return at < end && text[folded.begins[at]] >= first && text[folded.begins[at]] <= last;
+  };
+  const auto is_capital = [&](size_t at) { return is_kind(at, 'A', 'Z'); };
+  const auto is_small = [&](size_t at) { return is_kind(at, 'a', 'z'); };
+  size_t part = begin;
+  for (size_t at = begin + 1; at < end; ++at) {
+    const bool ends_several = is_small(at + 1) && is_small(at + 2);
+    if (!is_capital(at) || (is_capital(at - 1) && !ends_several)) continue;
+    visit(part, at);
+    part = at;
+  }
+  if (part > begin) visit(part, end);
+}
+
+// `*` is any characters, `?` is one. Goes back to the last star only.
+bool matches_wildcard(std::u32string_view pattern, std::u32string_view word) {
+  size_t p = 0;
+  size_t w = 0;
+  size_t star = kNone;
+  size_t retry = 0;
+  while (w < word.size()) {
+    if (p < pattern.size() && pattern[p] == U'*') {
+      star = p++;
+      retry = w;
+    } else if (p < pattern.size() && (pattern[p] == U'?' || pattern[p] == word[w])) {
+      ++p;
+      ++w;
+    } else if (star != kNone) {
+      p = star + 1;
+      w = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == U'*') ++p;
+  return p == pattern.size();
+}
+
+std::vector<Match> without_overlaps(std::vector<Match> matches) {
+  std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  std::vector<Match> kept;
+  for (const Match& match : matches) {
+    const size_t start = kept.empty() ? match.start : std::max(match.start, kept.back().end);
+    if (start < match.end) kept.push_back({start, match.end, match.term});
+  }
+  return kept;
+}
+
+// Finds the range of `columns` columns that holds most of the terms.
+class Window {
+ public:
+  Window(std::string_view text, size_t columns) : columns_(columns) {
+    const size_t size = text.size();
+    while (!text.empty()) {
+      const Character character = take_character(text);
+      starts_.push_back({size - text.size() - character.bytes.size(), width_});
+      width_ += display_width(character.bytes);
+    }
+    starts_.push_back({size, width_});
+  }
+
+  struct Range {
+    size_t start;
+    size_t end;
+  };
+
+  [[nodiscard]] bool fits() const { return width_ <= columns_; }
+
+  // Begins about a quarter of the columns before `offset`, at a word's beginning if one is near.
+  [[nodiscard]] Range around(std::string_view text, size_t offset) const {
+    const size_t lead = column_of(offset) - std::min(column_of(offset), columns_ / 4);
+    // Near the end of the text, the window ends with the text.
+    const size_t last = width_ - std::min(width_, columns_ - 1);
+    size_t start = offset_of(std::min(lead, last));
+    const size_t space = text.substr(0, offset).find(' ', start);
+    if (start > 0 && space != std::string_view::npos) start = space + 1;
+    const size_t left_mark = start > 0 ? 1 : 0;
+    const size_t room = columns_ - std::min(columns_, left_mark);
+    if (width_ - column_of(start) <= room) return {start, text.size()};
+    return {start, offset_of(column_of(start) + room - std::min<size_t>(room, 1))};
+  }
+
+ private:
+  struct Start {
+    size_t offset;
+    size_t column;
+  };
+
+  [[nodiscard]] size_t column_of(size_t offset) const {
+    return std::lower_bound(starts_.begin(), starts_.end(), offset,
+                            [](const Start& start, size_t at) { return start.offset < at; })
+        ->column;
+  }
+
+  // The last character that begins at or before `column`.
+  [[nodiscard]] size_t offset_of(size_t column) const {
+    const auto after =
+        std::upper_bound(starts_.begin(), starts_.end(), column,
+                         [](size_t at, const Start& start) { return at < start.column; });
+    return std::prev(after)->offset;
+  }
+
+  size_t columns_;
+  size_t width_ = 0;
+  std::vector<Start> starts_;
+};
+
+// Matches are in the order of the text, without overlaps: those in a window are a few neighbours.
+size_t count_terms(const Window::Range& range, const std::vector<Match>& matches) {
+  const auto first =
+      std::lower_bound(matches.begin(), matches.end(), range.start,
+                       [](const Match& match, size_t offset) { return match.start < offset; });
+  std::set<size_t> terms;
+  for (auto match = first; match != matches.end() && match->end <= range.end; ++match) {
+    terms.insert(match->term);
+  }
+  return terms.size();
+}
+
+Window::Range best_range(std::string_view text, const Window& window,
+                         const std::vector<Match>& matches) {
+  Window::Range best = window.around(text, 0);
+  size_t best_count = 0;
+  for (const Match& candidate : matches) {
+    const Window::Range range = window.around(text, candidate.start);
+    const size_t count = count_terms(range, matches);
+    if (count <= best_count) continue;
+    best_count = count;
+    best = range;
+  }
+  return best;
+}
+
+}  // namespace
+
+Highlighter::Highlighter(const std::vector<std::string>& terms) {
+  for (const std::string& term : terms) {
+    Term read{FoldedText(term).letters, Term::Kind::kWord};
+    if (read.text.empty()) continue;
+    if (read.text.front() == U'~') {
+      terms_.push_back({read.text.substr(1), Term::Kind::kPart});
+      continue;
+    }
+    if (has_unspaced(read.text)) read.text = without_outer_stars(read.text);
+    if (read.text.find_first_of(U"*?") != std::u32string::npos) {
+      const bool is_joined = read.text.find_first_of(kConnectors) != std::u32string::npos;
+      read.kind = is_joined ? Term::Kind::kJoinedWildcard : Term::Kind::kWildcard;
+    } else if (!std::all_of(read.text.begin(), read.text.end(),
+                            [](char32_t c) { return is_letter(c) && !is_unspaced(c); })) {
+      read.kind = Term::Kind::kAnywhere;
+    }
+    terms_.push_back(std::move(read));
+  }
+}
+
+size_t Highlighter::term_of(std::u32string_view word) const {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    const Term& term = terms_[i];
+    if (term.kind == Term::Kind::kWord && are_related(term.text, word)) return i;
+    if (term.kind == Term::Kind::kWord && are_of_one_hash(term.text, word)) return i;
+    if (term.kind == Term::Kind::kWildcard && matches_wildcard(term.text, word)) return i;
+  }
+  return kNone;
+}
+
+size_t Highlighter::term_of_part(std::u32string_view part) const {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].kind == Term::Kind::kPart && are_related(terms_[i].text, part)) return i;
+  }
+  return kNone;
+}
+
+size_t Highlighter::joined_term_of(std::u32string_view joined) const {
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].kind != Term::Kind::kJoinedWildcard) continue;
+    if (matches_wildcard(terms_[i].text, joined)) return i;
+  }
+  return kNone;
+}
+
+std::vector<Match> Highlighter::find(std::string_view text) const {
+  std::vector<Match> matches;
+  const FoldedText folded(text);
+  const std::u32string& letters = folded.letters;
+  const auto add = [&](size_t begin, size_t end, size_t term) {
+    matches.push_back({folded.begins[begin], folded.ends[end - 1], term});
+  };
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].kind != Term::Kind::kAnywhere) continue;
+    const std::u32string& wanted = terms_[i].text;
+    for (size_t at = letters.find(wanted); at != std::u32string::npos;
+         at = letters.find(wanted, at + wanted.size())) {
+      add(at, at + wanted.size(), i);
+    }
+  }
+  for_each_joined(letters, [&](size_t begin, size_t end) {
+    const size_t term = joined_term_of(std::u32string_view(letters).substr(begin, end - begin));
+    if (term != kNone) add(begin, end, term);
+  });
+  for (size_t at = 0; at < letters.size();) {
+    size_t end = at;
+    while (end < letters.size() && is_letter(letters[end])) ++end;
+    const std::u32string_view word = std::u32string_view(letters).substr(at, end - at);
+    const size_t term = word.empty() ? kNone : term_of(word);
+    if (term != kNone) add(at, end, term);
+    for_each_part(text, folded, at, end, [&](size_t begin_of_part, size_t end_of_part) {
+      const size_t size = end_of_part - begin_of_part;
+      const size_t found = term_of_part(std::u32string_view(letters).substr(begin_of_part, size));
+      if (term == kNone && found != kNone) add(begin_of_part, end_of_part, found);
+    });
+    at = std::max(end, at + 1);
+  }
+  return without_overlaps(std::move(matches));
+}
+
+std::string excerpt(std::string_view text, const std::vector<Match>& matches, size_t columns,
+                    const Terminal& terminal) {
+  const Window window(text, columns);
+  const Window::Range range =
+      window.fits() ? Window::Range{0, text.size()} : best_range(text, window, matches);
+  std::string out(range.start > 0 ? kEllipsis : "");
+  size_t at = range.start;
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const size_t start = matches[i].start;
+    size_t end = matches[i].end;
+    if (start < at || end > range.end) continue;
+    // What touches is painted as one, as pairs of characters are that make up a word.
+    for (; i + 1 < matches.size() && matches[i + 1].start == end; ++i) {
+      if (matches[i + 1].end > range.end) break;
+      end = matches[i + 1].end;
+    }
+    out += text.substr(at, start - at);
+    out += terminal.paint(Style::kMatch, text.substr(start, end - start));
+    at = end;
+  }
+  out += text.substr(at, range.end - at);
+  if (range.end < text.size()) out += kEllipsis;
+  return out;
+}
+
+}  // namespace varve::cli

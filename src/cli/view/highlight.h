@@ -1,0 +1,53 @@
+// Finds the words of a text that match a question, and the part of the text that shows them best.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/view/terminal.h"
+
+namespace varve::cli {
+
+// Bytes [start, end) of a text, matched by term number `term`.
+struct Match {
+  size_t start;
+  size_t end;
+  size_t term;
+};
+
+// Finds words by terms as `explain` names them: stems ("depart"), stems of parts of words
+// ("~profil"), wildcards ("encod*"), compounds ("quay-3").
+//
+// The rule is for the eye and differs from the engine's. Ignoring case and accents, a word is
+// marked when it begins like a term for at least 3 characters, and from there both end or have a
+// usual ending (s, ed, ing, ...). A wildcard marks the words that it matches, or, when connectors
+// are in it ("src/*.c"), what they join; a hash marks its beginning, and that the hash. A part is
+// marked inside a word, between capitals. Compounds, and scripts without spaces, are marked
+// wherever they occur.
+class Highlighter {
+ public:
+  explicit Highlighter(const std::vector<std::string>& terms);
+
+  // In order, without overlaps.
+  [[nodiscard]] std::vector<Match> find(std::string_view text) const;
+
+ private:
+  struct Term {
+    std::u32string text;  // as FoldedText has it
+    enum class Kind { kWord, kPart, kWildcard, kJoinedWildcard, kAnywhere } kind;
+  };
+  [[nodiscard]] size_t term_of(std::u32string_view word) const;
+  [[nodiscard]] size_t term_of_part(std::u32string_view part) const;
+  [[nodiscard]] size_t joined_term_of(std::u32string_view joined) const;
+
+  std::vector<Term> terms_;
+};
+
+// At most `columns` of `text`, which is one line: the part with most of the terms, with "…" where
+// something is left out, and the matches painted.
+[[nodiscard]] std::string excerpt(std::string_view text, const std::vector<Match>& matches,
+                                  size_t columns, const Terminal& terminal);
+
+}  // namespace varve::cli

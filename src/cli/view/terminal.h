@@ -1,0 +1,33 @@
+// What the other end of a file descriptor can show: colours, and how many columns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace varve::cli {
+
+enum class Style { kPlain, kHeading, kId, kType, kTag, kFaint, kMatch, kGood, kWarning, kError };
+
+// Columns of a terminal that does not tell how many it has.
+inline constexpr size_t kUsualWidth = 80;
+
+class Terminal {
+ public:
+  // Asks the descriptor and the environment (NO_COLOR, TERM, COLUMNS). `when` is "auto", "always"
+  // or "never"; auto means on a terminal, without NO_COLOR.
+  static Terminal detect(int descriptor, std::string_view when);
+
+  [[nodiscard]] bool is_terminal() const { return is_terminal_; }
+  // Columns; 0, which means no limit, when it is no terminal.
+  [[nodiscard]] size_t width() const { return width_; }
+
+  [[nodiscard]] std::string paint(Style style, std::string_view text) const;
+
+ private:
+  bool is_terminal_ = false;
+  bool color_ = false;
+  size_t width_ = 0;
+};
+
+}  // namespace varve::cli

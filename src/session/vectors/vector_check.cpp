@@ -1,0 +1,129 @@
+#include "session/vectors/vector_check.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace varve::session {
+
+json::Tree VectorCheck::tree() const {
+  json::Tree tree = json::Tree::object();
+  tree.set("dimension", json::Tree::integer_unsigned(dimension));
+  tree.set("records", json::Tree::integer_unsigned(record_count));
+  tree.set("entries", json::Tree::integer_unsigned(entry_count));
+  tree.set("damaged", json::Tree::integer_unsigned(damaged_count));
+  return tree;
+}
+
+Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem, const Step& step) {
+  VectorCheck found;
+  VARVE_TRY_ASSIGN(found.tail, core.storage->vectors_tail());
+  auto dimension = core.vectors.file().dimension(found.tail);
+  if (dimension.code() == Code::kCorruption || dimension.code() == Code::kFormatVersion) {
+    problem(0, found.tail.bytes, dimension.status().message());
+    found.damaged_count = dimension.code() == Code::kCorruption ? 1 : 0;
+    return found;
+  }
+  VARVE_TRY(dimension);
+  found.dimension = *dimension;
+  if (found.dimension == 0) return found;
+  const uint64_t length = embedding::record_bytes(found.dimension);
+  const int64_t now_ms = core.context.clock->now_ms();
+  std::set<std::string, std::less<>> live;
+  std::vector<uint64_t> damaged;  // since the last whole record
+  found.torn_offset = embedding::kHeaderBytes;
+  const auto look = [&](const VectorFile::Scanned& scanned) -> Status {
+    VARVE_TRY(step(scanned.offset + length));
+    if (!scanned.record) {
+      damaged.push_back(scanned.offset);
+      return {};
+    }
+    for (const uint64_t offset : damaged) {
+      problem(offset, length, "a vector is damaged and is ignored; repair moves it to quarantine");
+    }
+    found.damaged_count += damaged.size();
+    damaged.clear();
+    found.record_count += 1;
+    found.torn_offset = scanned.offset + length;
+    const std::shared_lock lock(core.index_mutex);
+    const auto row = core.index.find(scanned.record->id);
+    if (row && core.index.is_live(*row, now_ms)) live.emplace(scanned.record->id);
+    return {};
+  };
+  VARVE_TRY(core.vectors.file().scan(found.tail, found.dimension, 0, look));
+  found.entry_count = live.size();
+  found.torn_bytes = found.tail.bytes - found.torn_offset;
+  return found;
+}
+
+namespace {
+
+bool keeps_every(std::string_view /*id*/) { return true; }
+
+// Selects the vectors of entries that the log has, by an index that was read from the log: rows of
+// index.bin are not compared with anything here.
+Result<VectorFile::Selection> select_of_log(Core& core) {
+  if (!core.is_index_from_log()) VARVE_TRY(core.rebuild());
+  uint64_t epoch = 0;
+  {
+    const std::shared_lock lock(core.index_mutex);
+    epoch = core.index_epoch;
+  }
+  bool knows_rows = true;
+  auto selection = core.vectors.file().select([&](std::string_view id) {
+    const std::shared_lock lock(core.index_mutex);
+    knows_rows = knows_rows && core.has_rows_of(epoch);
+    return core.index.find(id).has_value();
+  });
+  if (!knows_rows) return Status(Code::kConflict, "the index was made anew");
+  return selection;
+}
+
+}  // namespace
+
+Status drop_stray_vectors(Core& core) {
+  if (!core.metadata.may_have_stray_vectors()) return {};
+  const auto selection = select_of_log(core);
+  if (selection.code() == Code::kFormatVersion) return {};  // nobody here can read any of them
+  // A damaged header cannot be read either; repair sets the file aside.
+  if (!selection.ok() && selection.code() != Code::kCorruption) return selection.status();
+  if (selection.ok() && selection->drops()) {
+    log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
+    VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
+    VARVE_TRY(core.vectors.file().rewrite(*selection));
+    core.vectors.look();
+  }
+  return core.save_metadata(log::DocumentDurability::kContent, [](Metadata& metadata) {
+    metadata.tree().erase(kStrayVectors);
+    return Status();
+  });
+}
+
+Result<uint64_t> count_vector_damage(Core& core) {
+  const auto selection = core.vectors.file().select(keeps_every);
+  if (selection.code() == Code::kCorruption) return 1;  // the file as a whole
+  if (selection.code() == Code::kFormatVersion) return 0;
+  VARVE_TRY(selection);
+  return selection->damage_count();
+}
+
+Result<bool> repair_vectors(Core& core) {
+  const int64_t now_ms = core.context.clock->now_ms();
+  VectorFile& file = core.vectors.file();
+  auto selection = file.select(keeps_every);
+  if (selection.code() == Code::kCorruption) {
+    VARVE_TRY(file.set_all_aside(now_ms));
+    core.vectors.look();
+    return true;
+  }
+  if (selection.code() == Code::kFormatVersion) return false;  // of a newer version: not touched
+  VARVE_TRY(selection);
+  if (selection->damage_count() == 0) return false;
+  log::Quarantining quarantine(*core.storage, now_ms);
+  VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
+  VARVE_TRY(file.rewrite(*selection));
+  core.vectors.look();
+  return true;
+}
+
+}  // namespace varve::session
