@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!is_right_in_file) return 0;
   require_ranges(of_file.settings);
   Config again = of_file;
-  require(read(text, false, &again));
+  require(read(text, ConfigSource::kStored, &again));
   require(figures_of(again.settings) == figures_of(of_file.settings));
   return 0;
 }
