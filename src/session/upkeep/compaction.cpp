@@ -84,6 +84,7 @@ class Compaction {
       VARVE_TRY(take_rows_from_log(core_));
     }
     VARVE_TRY(judge());
+    VARVE_TRY(check_deletions());
     VARVE_TRY(look_between());
     const bool copies = !options_.dry_run && report_.bytes_after != report_.bytes_before;
     if (index_from_log_ || copies) return {};
@@ -223,6 +224,7 @@ class Compaction {
     const index::Index& index = core_.index;
     const query::Relevance relevance(index, *rules_, now_ms_);
     last_seq_ = core_.last_seq();
+    tombstones_bytes_ = index.coverage.tombstones_bytes;
     row_count_ = index.size();
     gaps_ = core_.gaps();
     report_.entries_before = index.size();
@@ -253,6 +255,22 @@ class Compaction {
     if (index_from_log_) return;
     const index::Index& index = core_.index;
     dropped_.push_back({index.location(row), index.id(row), why});
+  }
+
+  // What is deleted was read once, when it was new. If the disk then did not take it, others have
+  // cut it off, and a later deletion may stand in its place that this process never read. So no
+  // entry goes unless each line, as it stands now, is one that was read.
+  Status check_deletions() {
+    bool are_known = true;
+    const auto look = [&](const log::ScannedTombstone& line) {
+      const std::shared_lock lock(core_.index_mutex);
+      are_known = are_known && core_.index.was_deleted(line.tombstone->id);
+      return Status();
+    };
+    const log::Stretch read{tail_.generation, 0, tombstones_bytes_};
+    VARVE_TRY(log::scan_tombstones(*core_.storage, read, look));
+    if (are_known) return {};
+    return {Code::kConflict, "tombstones.jsonl has other lines than were read of it"};
   }
 
   // Entries dropped by rows of index.bin must say themselves what those rows said. Which ids are
@@ -391,6 +409,7 @@ class Compaction {
   int64_t now_ms_;
   log::Tail tail_;
   uint64_t last_seq_ = 0;
+  uint64_t tombstones_bytes_ = 0;  // that the index knows
   uint32_t row_count_ = 0;
   std::vector<std::pair<uint64_t, uint64_t>> gaps_;  // that no row stands for
   std::vector<KeptLine> kept_;

@@ -111,14 +111,14 @@ class WhatWasRefused : public CatchingUp {
     session_ = disk_.open();
     ASSERT_TRUE(has(*session_, "x1"));
   }
-  // A call of the other process: the disk takes one line of `name` and a half, and `id` is read
-  // before they are cut off. Answers whether it was there.
+  // A call of the other process: the disk takes `taken_bytes` of `name`, and `id` is read before
+  // they are cut off. Answers whether it was there.
   template <typename Call>
-  bool refuse(std::string_view name, size_t line_bytes, const Call& call, std::string_view id) {
+  bool refuse(std::string_view name, size_t taken_bytes, const Call& call, std::string_view id) {
     std::optional<bool> was_there;
     disk_.disk.set_fault_hook([&](const io::OperationInfo& done) -> std::optional<io::Fault> {
       if (done.name != name || done.process_id != process_->process_id()) return std::nullopt;
-      if (done.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, line_bytes * 3 / 2};
+      if (done.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, taken_bytes};
       if (done.kind == io::OperationKind::kTruncate) was_there = has(*session_, id);
       return std::nullopt;
     });
@@ -138,7 +138,7 @@ class WhatWasRefused : public CatchingUp {
 TEST_F(WhatWasRefused, IsNotDeletedForWhoSawItsTombstone) {
   ASSERT_TRUE(other_->remove("x4", "").ok());
   ASSERT_FALSE(refuse(
-      "tombstones.jsonl", last_line_bytes("tombstones.jsonl"),
+      "tombstones.jsonl", last_line_bytes("tombstones.jsonl") * 3 / 2,
       [&] { return other_->remove_where(R"({"ids":["x1","x2"]})", "").status(); }, "x1"));
   ASSERT_TRUE(other_->remove("x3", "").ok());
   EXPECT_TRUE(has(*session_, "x1"));
@@ -150,10 +150,23 @@ TEST_F(WhatWasRefused, IsNotDeletedForWhoSawItsTombstone) {
   EXPECT_FALSE(has(*disk_.open(), "x3"));
 }
 
+// Nothing tells it that the line it read went, and another came that is as long.
+TEST_F(WhatWasRefused, IsNotDroppedByWhoSawItsTombstoneWhole) {
+  ASSERT_TRUE(other_->remove("x4", "").ok());
+  ASSERT_FALSE(refuse(
+      "tombstones.jsonl", last_line_bytes("tombstones.jsonl") + 1,
+      [&] { return other_->remove_where(R"({"ids":["x1","x2"]})", "").status(); }, "x1"));
+  ASSERT_TRUE(other_->remove("x3", "").ok());
+  ASSERT_TRUE(session_->compact({}).ok());
+  EXPECT_TRUE(has(*disk_.open(), "x1"));
+  EXPECT_TRUE(has(*session_, "x1"));
+  EXPECT_FALSE(has(*session_, "x3"));
+}
+
 TEST_F(WhatWasRefused, IsNotInTheWayOfWhatTookItsPlace) {
   const std::string batch = entry_text("n1") + "\n" + entry_text("n2");
   ASSERT_TRUE(refuse(
-      "memory.jsonl", last_line_bytes("memory.jsonl"),
+      "memory.jsonl", last_line_bytes("memory.jsonl") * 3 / 2,
       [&] { return other_->import_text(batch, {}).status(); }, "n1"));
   ASSERT_TRUE(other_->add(entry_text("n3")).ok());
   EXPECT_FALSE(has(*session_, "n1"));
