@@ -317,6 +317,7 @@ TEST_F(Moments, AnIndexThatIsNotWholeIsNotSaved) {
   fail_to_read(*core_, *storage_, false);
   EXPECT_FALSE(core_->prepare_snapshot(Saving::kAlways).has_value());
   ASSERT_TRUE(core_->catch_up().ok());
+  core_->index_pending_words(Saving::kAlways);
   EXPECT_TRUE(core_->prepare_snapshot(Saving::kAlways).has_value());
 }
 
