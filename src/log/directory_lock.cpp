@@ -43,6 +43,7 @@ Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, b
   }
   VARVE_TRY(refuse_if_poisoned());
   if (is_lock_kept_) {
+    was_locked_by_others_ = false;
     VARVE_TRY_ASSIGN(locked_tail_, tail());
     return {};
   }
@@ -191,7 +192,9 @@ void DirectoryStorage::stop_keeping_lock() {
 // A state that cannot be read may say "suspect": then no sync of the log may be relied on.
 Status DirectoryStorage::read_state() {
   std::string bytes(kLockStateBytes, '\0');
+  was_locked_by_others_ = true;
   VARVE_TRY_ASSIGN(const size_t got, lock_file_->read_at(0, bytes));
+  was_locked_by_others_ = bytes != state_bytes_;  // who locks it writes to it
   if (got != kLockStateBytes) {
     state_ = LockState();
     state_bytes_.clear();
@@ -199,7 +202,7 @@ Status DirectoryStorage::read_state() {
     is_noted_ = false;
     return {};
   }
-  if (bytes == state_bytes_) return {};
+  if (!was_locked_by_others_) return {};
   const auto state = decode_lock_state(bytes);
   is_noted_ = is_noted_ && state && state->catalogued_count == state_.catalogued_count;
   state_ = state.value_or(LockState());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "log/atomic_file.h"
 
 namespace varve::log {
@@ -183,6 +184,15 @@ Result<std::unique_ptr<DocumentView>> DirectoryStorage::open_document(std::strin
   VARVE_TRY_ASSIGN(auto file, directory_->open(name, io::OpenMode::kRead));
   VARVE_TRY_ASSIGN(const io::FileInfo info, file->info());
   return std::unique_ptr<DocumentView>(std::make_unique<FileView>(std::move(file), info));
+}
+
+// A replaced file has another inode, or a later time than one whose inode was free again.
+uint64_t DirectoryStorage::document_mark(std::string_view name) {
+  const auto info = directory_->find(name);
+  if (!info.ok() || !*info) return 0;
+  const io::FileInfo& file = **info;
+  return hash64(std::to_string(file.identity.inode) + ' ' + std::to_string(file.size_bytes) + ' ' +
+                std::to_string(file.modified_ms));
 }
 
 Result<std::vector<StoredFile>> DirectoryStorage::files() {

@@ -76,6 +76,8 @@ class DirectoryStorage final : public SessionStorage {
   void keep_lock() override;
   void stop_keeping_lock() override;
   Result<Tail> locked_tail() override { return locked_tail_; }
+  [[nodiscard]] bool was_locked_by_others() const override { return was_locked_by_others_; }
+  uint64_t document_mark(std::string_view name) override;
   using SessionStorage::append;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq, const Meanwhile& meanwhile) override;
@@ -205,6 +207,7 @@ class DirectoryStorage final : public SessionStorage {
   io::FileIdentity lock_file_identity_;
   Tail locked_tail_;         // as lock() saw it
   std::string state_bytes_;  // as last read or written; empty: not known
+  bool was_locked_by_others_ = true;
   LockState state_;
   bool says_suspect_ = false;  // whether the lock file does, as far as is known
   bool is_noted_ = false;      // since the lock file last said "catalogued"

@@ -55,6 +55,10 @@ class FailureBuffer final : public SessionStorage {
   void keep_lock() override { below_->keep_lock(); }
   void stop_keeping_lock() override { below_->stop_keeping_lock(); }
   Result<Tail> locked_tail() override;
+  [[nodiscard]] bool was_locked_by_others() const override {
+    return below_->was_locked_by_others();
+  }
+  uint64_t document_mark(std::string_view name) override { return below_->document_mark(name); }
   using SessionStorage::append;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq, const Meanwhile& meanwhile) override;

@@ -240,7 +240,10 @@ class Core {
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
   Status refresh_metadata();
-  // The same, but notes whether the file is damaged by now, which is no failure.
+  // The same for the holder of the storage's lock, and only if another process may have put the
+  // file since. Best effort: who cannot read it goes on with what is known.
+  void follow_metadata();
+  // As refresh_metadata(), but notes whether the file is damaged by now, which is no failure.
   Status check_metadata();
   // kNotFound once the session's ttl is over (expiry.h), as when it is opened. Reads metadata.json
   // only then: another process may have renewed it. Any thread, without the index lock.
@@ -399,7 +402,9 @@ class Core {
   std::mutex damage_mutex_;  // guards the next two; taken also under the index lock
   std::shared_ptr<const DamagedIds> damaged_ids_;
   std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count at that time
-  std::atomic<int64_t> last_write_ms_{0};       // by this object; 0: none, or it does not matter
+  bool is_metadata_doubted_ = false;  // used by the holder of the storage's lock only, as the next
+  uint64_t metadata_mark_ = 0;        // of the file when it was last read by follow_metadata()
+  std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter
   // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};
   std::atomic<uint64_t> unread_lookups_{0};  // of entries whose rows were in index.bin only

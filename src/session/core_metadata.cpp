@@ -73,6 +73,18 @@ Status Core::refresh_metadata() {
   return {};
 }
 
+void Core::follow_metadata() {
+  is_metadata_doubted_ = is_metadata_doubted_ || storage->was_locked_by_others();
+  if (!is_metadata_doubted_) return;
+  const uint64_t mark = storage->document_mark(log::kMetadataFile);
+  if (mark == 0 || mark != metadata_mark_) {
+    const Status refreshed = refresh_metadata();
+    if (!refreshed.ok() && refreshed.code() != Code::kCorruption) return;
+    metadata_mark_ = mark;
+  }
+  is_metadata_doubted_ = false;
+}
+
 // A repair by another process that accepts only gaps leaves the log, and its generation, as it is.
 // Under one lock, so that nobody mends the file between the look and what is noted of it.
 Status Core::check_metadata() {

@@ -2,6 +2,7 @@
 // what is gone, sessions that are full.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "base/time.h"
@@ -53,6 +54,51 @@ class Lifecycle : public testing::Test {
   SessionDisk disk_{host_};
   std::shared_ptr<Session> session_;
 };
+
+// Of that the others learn when they write, and each of their writes counts from then on.
+class LifetimeByAnother : public Lifecycle {
+ protected:
+  static constexpr int64_t kHourMs = int64_t{3600} * 1000;
+  void set_hours(Session& of, int hours) {
+    ASSERT_TRUE(of.update(R"({"ttl_hours":)" + std::to_string(hours) + "}").ok());
+  }
+  bool has_expired() { return *disk_.open(third_.get())->has_expired(); }
+
+  std::unique_ptr<io::SimulatedFileSystem> second_ = disk_.disk.process(4711);
+  std::unique_ptr<io::SimulatedFileSystem> third_ = disk_.disk.process(4712);
+};
+
+TEST_F(LifetimeByAnother, OneThatIsWrittenToDoesNotExpire) {
+  add("before");
+  const auto other = disk_.open(second_.get());
+  for (const int hours : {100, 1}) {  // at first it had none
+    set_hours(*other, hours);
+    for (int i = 0; i < 8; ++i) {
+      host_.clock.advance_ms(hours * kHourMs / 3);
+      add(std::to_string(hours) + "-" + std::to_string(i));
+      EXPECT_FALSE(has_expired()) << hours << " " << i;
+    }
+  }
+  host_.clock.advance_ms(2 * kHourMs);
+  EXPECT_TRUE(has_expired());
+}
+
+TEST_F(LifetimeByAnother, WhatIsAddedWhenItIsOverIsRefused) {
+  add("before");
+  const auto other = disk_.open(second_.get());
+  set_hours(*other, 1);
+  host_.clock.advance_ms(2 * kHourMs);
+  EXPECT_EQ(session_->add(entry_text("late")).code(), Code::kNotFound);
+}
+
+TEST_F(LifetimeByAnother, OneThatItTookAwayEndsNothing) {
+  set_hours(*session_, 1);
+  const auto other = disk_.open(second_.get());
+  set_hours(*other, 0);
+  host_.clock.advance_ms(2 * kHourMs);
+  add("late");
+  EXPECT_FALSE(has_expired());
+}
 
 TEST_F(Lifecycle, TenThousandReferencesToWhatIsGone) {
   constexpr int kCount = 10'000;
