@@ -334,17 +334,20 @@ void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) 
 }
 
 // Open handles read the whole session until the log goes, and are then told that it was deleted. A
-// log without its tombstones would show deleted entries, and without metadata.json and entries
-// there is no session.
+// log without its tombstones would show deleted entries, one without its lock would take new ones:
+// both stay while the log cannot be removed. Without metadata.json and entries there is no session.
 Status DirectoryEngine::remove_whole(io::Directory& parent, std::string_view name) {
   Removals removals;
   {
     VARVE_TRY_ASSIGN(const auto directory, parent.open_directory(name));
     VARVE_TRY_ASSIGN(const auto items, directory->list());
     for (const auto first : {kMetadataFile, kEntriesFile}) removals.note(directory->remove(first));
-    for (const auto& item : items) {
-      if (item.name == kLockFile) continue;
-      removals.note(remove_item(*directory, item, kForeignDepthMax));
+    for (const bool is_without_log : {false, true}) {
+      if (is_without_log && holds_session(*directory)) return std::move(removals).first();
+      for (const auto& item : items) {
+        if (item.name == kLockFile || (item.name == kTombstonesFile) != is_without_log) continue;
+        removals.note(remove_item(*directory, item, kForeignDepthMax));
+      }
     }
     removals.note(directory->remove(kLockFile));
   }

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -82,6 +83,32 @@ TEST_F(LeftOvers, OfALivingProcessAreNone) {
   ASSERT_TRUE(store_->sweep().ok());
   ASSERT_TRUE(store_->delete_session("notes").ok());
   EXPECT_TRUE(is_left());
+}
+
+// A disk may refuse to remove some files and remove the others. Who has the session open must then
+// not find what was deleted there, nor add to what a sweep removes.
+TEST_F(LeftOvers, OfADeletionThatTheLogStayedBehindOfAreNoSession) {
+  const auto process = disk_.process(4712);
+  const auto other = open("store", process.get());
+  const auto handle = *other->open_session("notes");
+  ASSERT_TRUE(handle->add(text_of("c", "content of c")).ok());
+  ASSERT_EQ(handle->get("a").code(), Code::kNotFound);
+  disk_.set_fault_hook([](const io::OperationInfo& done) -> std::optional<io::Fault> {
+    const bool is_refused = done.name == "metadata.json" || done.name == "memory.jsonl";
+    if (!is_refused || done.kind != io::OperationKind::kRemove) return std::nullopt;
+    return io::Fault{EIO};
+  });
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  EXPECT_EQ(handle->get("a").code(), Code::kNotFound);
+  for (const std::string id : {"d", "e", "f"}) {
+    EXPECT_FALSE(handle->add(text_of(id, "content of " + id)).ok()) << id;
+  }
+  disk_.set_fault_hook({});
+  const auto left = *(*disk_.open_root("store", false))->open_directory("tmp");
+  ASSERT_EQ(left->list()->size(), 2U);  // and that of the killed restore
+  ASSERT_TRUE(store_->sweep().ok());
+  EXPECT_EQ(left->list()->size(), 1U);
+  EXPECT_EQ(handle->get("c").code(), Code::kNotFound);
 }
 
 TEST_F(LeftOvers, ThatCannotBeRemovedMakeAPurgeFail) {
