@@ -102,4 +102,11 @@ Result<json::object> Conditions::query(const std::string& text) const {
   return query;
 }
 
+Result<std::string> Conditions::query_json(const std::string& text) const {
+  if (!raw_.empty()) return raw_;
+  Result<json::object> made = query(text);
+  if (!made.ok()) return std::move(made.failure());
+  return json_of(*made);
+}
+
 }  // namespace varve::cli

@@ -27,6 +27,8 @@ class Conditions {
   [[nodiscard]] bool given() const;
   // The query of the options, with `text` as its words; empty when none were given.
   [[nodiscard]] Result<json::object> query(const std::string& text) const;
+  // The whole query as it was given, else that of the options.
+  [[nodiscard]] Result<std::string> query_json(const std::string& text) const;
   // The whole query as it was given; empty when there is none.
   [[nodiscard]] const std::string& raw() const { return raw_; }
   // Says which of the options the library found to be wrong.

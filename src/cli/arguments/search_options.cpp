@@ -151,10 +151,7 @@ Result<std::string> SearchOptions::query(bool explained) const {
 }
 
 Result<std::string> SearchOptions::conditions() const {
-  if (is_raw()) return conditions_.raw();
-  Result<json::object> query = conditions_.query(words_.joined());
-  if (!query.ok()) return std::move(query.failure());
-  return json_of(*query);
+  return conditions_.query_json(words_.joined());
 }
 
 std::optional<std::string> SearchOptions::store_query_to_count() const {

@@ -43,13 +43,6 @@ int delete_by_ids(Context& context, const DeleteOptions& options) {
   return code;
 }
 
-Result<std::string> query_of(const DeleteOptions& options) {
-  if (!options.conditions.raw().empty()) return options.conditions.raw();
-  Result<json::object> query = options.conditions.query(options.text);
-  if (!query.ok()) return std::move(query.failure());
-  return json_of(*query);
-}
-
 // Says how many entries there are, and asks. If there are none, there is nothing to ask.
 Outcome ask_first(Context& context, OpenSession& open, const std::string& query) {
   Result<uint64_t> count = open.session.count(query);
@@ -80,7 +73,7 @@ int delete_where(Context& context, const DeleteOptions& options) {
   }
   Result<std::string> id = session_operand(context, options.operands);
   if (!id.ok()) return context.fail(id.failure());
-  Result<std::string> query = query_of(options);
+  Result<std::string> query = options.conditions.query_json(options.text);
   if (!query.ok()) return context.fail(query.failure());
   Result<OpenSession> open = open_session(context, *id);
   if (!open.ok()) return context.fail(open.failure());

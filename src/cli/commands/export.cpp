@@ -67,11 +67,8 @@ Result<std::string> query_of(const Conditions& conditions) {
   if (!conditions.raw().empty()) {
     const std::optional<json::value> query = parse_json(conditions.raw());
     if (!query || !query->is_object()) return usage_failure("--query takes a JSON object");
-    return conditions.raw();
   }
-  Result<json::object> query = conditions.query({});
-  if (!query.ok()) return std::move(query.failure());
-  return json_of(*query);
+  return conditions.query_json({});
 }
 
 // {"format":...,"query":...}; with `overwrite` for a file.
