@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "index/partition_point.h"
 #include "index/varint.h"
 
 namespace varve::index {
@@ -321,15 +322,8 @@ uint32_t PostingCursor::find_block(uint32_t row) const {
       if (loaded_ == 0 || summary_of(loaded_ - 1).last_row < row) return loaded_;
     }
   }
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (summary_of(middle).last_row < row) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return partition_point(low, high,
+                         [&](uint32_t block) { return summary_of(block).last_row < row; });
 }
 
 uint32_t PostingCursor::seek(uint32_t row) {

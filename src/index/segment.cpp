@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "index/common_start.h"
 #include "index/key_head.h"
+#include "index/partition_point.h"
 #include "index/varint.h"
 
 namespace varve::index {
@@ -41,20 +42,6 @@ T load(std::string_view bytes, uint64_t at) {
 template <typename T>
 void store(std::string* out, T value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof(T));
-}
-
-// The first number of [low, high) for which `is_before` is false; it is true for all before that.
-template <typename IsBefore>
-uint32_t partition_point(uint32_t low, uint32_t high, IsBefore is_before) {
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (is_before(middle)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }
 
 Status wrong_dictionary(std::string_view what) {

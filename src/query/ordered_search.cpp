@@ -4,6 +4,8 @@
 #include <queue>
 #include <vector>
 
+#include "index/partition_point.h"
+
 namespace varve::query {
 
 namespace {
@@ -158,14 +160,10 @@ class OldestFirst {
 
   // Before it, rows are too old or on the pages before.
   [[nodiscard]] uint32_t first_on_page(const index::TimeOrder& order) const {
-    uint32_t begin = 0;
-    for (uint32_t end = order.size(); begin < end;) {
-      const uint32_t middle = begin + (end - begin) / 2;
-      const PlaceInOrder place = place_of(order.row(middle));
-      const bool is_before = place.timestamp_ms < filter_.start_ms() || !best_->is_on_page(place);
-      (is_before ? begin : end) = is_before ? middle + 1 : middle;
-    }
-    return begin;
+    return index::partition_point(0, order.size(), [&](uint32_t position) {
+      const PlaceInOrder place = place_of(order.row(position));
+      return place.timestamp_ms < filter_.start_ms() || !best_->is_on_page(place);
+    });
   }
 
   void push(uint32_t type, uint32_t position) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "index/partition_point.h"
+
 namespace varve::query {
 
 namespace {
@@ -76,11 +78,7 @@ uint32_t RowFilter::first_not_before(int64_t time_ms) const {
     (is_row_before ? low : high) = row;
     if (is_row_before != is_guess_before) break;
   }
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    (is_before(middle) ? low : high) = middle;
-  }
-  return high;
+  return index::partition_point(low + 1, high, is_before);
 }
 
 bool RowFilter::accepts_columns(uint32_t row) const {
