@@ -34,12 +34,16 @@ void append_member(std::string_view name, std::string_view value, std::string* o
   json::append_string(value, *out);
 }
 
+// Of an object with more behind it: array() takes the comma off the last one.
+constexpr std::string_view kObjectEnd = "},\n";
+
 std::string object_of(const EntryText& entry, int64_t timestamp_ms) {
   std::string object = "{";
   append_member(entry.role.empty() ? "type" : "role", entry.label, &object);
   append_member("text", entry.text, &object);
   append_member("time", format_rfc3339(timestamp_ms).substr(0, kSecondChars) + "Z", &object);
-  return object + "},\n";
+  object.append(kObjectEnd);
+  return object;
 }
 
 // Of a speaker, in the form that OpenAI's interface takes: it refuses all messages for one name
@@ -59,8 +63,6 @@ std::string name_of(std::string_view label) {
   return name;
 }
 
-constexpr std::string_view kMessageEnd = "},\n";
-
 // Behind the members before it.
 std::string call_id_member(std::string_view call_id) {
   std::string member;
@@ -78,7 +80,7 @@ std::string message_of(const EntryText& entry, Speaker speaker, std::string_view
   }
   if (speaker == Speaker::kOther) append_member("name", name_of(entry.label), &message);
   append_member("content", text, &message);
-  return message.append(call_id_member(call_id)).append(kMessageEnd);
+  return message.append(call_id_member(call_id)).append(kObjectEnd);
 }
 
 std::string messages_of(const EntryText& entry) {
@@ -150,7 +152,8 @@ std::string message_of_block(const std::vector<const Item*>& items) {
   std::string message = "{";
   append_member("role", "user", &message);
   append_member("content", block(Format::kChat, items), &message);
-  return message + "},\n";
+  message.append(kObjectEnd);
+  return message;
 }
 
 std::string messages(const std::vector<const Item*>& items) {
@@ -188,9 +191,9 @@ void write_piece(Format format, const EntryText& entry, Item* item) {
 
 void set_call_id(const std::string& call_id, Item* result) {
   std::string& own = result->call_ids.front();
-  const size_t end_bytes = call_id_member(own).size() + kMessageEnd.size();
+  const size_t end_bytes = call_id_member(own).size() + kObjectEnd.size();
   result->piece.resize(result->piece.size() - end_bytes);
-  result->piece.append(call_id_member(call_id)).append(kMessageEnd);
+  result->piece.append(call_id_member(call_id)).append(kObjectEnd);
   own = call_id;
 }
 
