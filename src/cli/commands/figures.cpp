@@ -1,4 +1,4 @@
-// stats, files, version.
+// stats, files, metrics, version.
 #include <memory>
 #include <utility>
 
@@ -207,6 +207,21 @@ Runner declare_files(CLI::App& app) {
   return [operands](Context& context) { return run_files(context, *operands); };
 }
 
+int run_metrics(Context& context) {
+  Result<Store> store = context.open_store(Access::kExisting);
+  if (!store.ok()) return context.fail(store.failure());
+  Result<std::string> text = context.json() ? store->stats() : store->metrics();
+  if (!text.ok()) return context.fail(text.failure());
+  if (context.json()) {
+    context.print(raw_member(*text, "metrics"));
+  } else {
+    context.out().write(*text);
+  }
+  return kExitOk;
+}
+
+Runner declare_metrics(CLI::App&) { return &run_metrics; }
+
 int run_version(Context& context) {
   const std::string abi = std::to_string(varve_abi_version());
   const std::string format = std::to_string(VARVE_FILE_FORMAT);
@@ -242,6 +257,17 @@ Command files_command() {
           "Lists the files of a session with size and time.",
           "varve files notes",
           &declare_files};
+}
+
+Command metrics_command() {
+  return {"metrics",
+          "show figures for monitoring",
+          "",
+          "Prints the figures of the store as text for Prometheus. Sessions, entries and size are "
+          "the store's; counters and durations are this process's, which has done nothing yet: a "
+          "program that uses the library gets its own from varve_store_metrics.",
+          "varve metrics\nvarve metrics --json",
+          &declare_metrics};
 }
 
 Command version_command() {

@@ -1,4 +1,4 @@
-// watch, metrics.
+// watch.
 #include <algorithm>
 #include <ctime>
 #include <map>
@@ -248,21 +248,6 @@ Runner declare_watch(CLI::App& app) {
   return [options](Context& context) { return run_watch(context, *options); };
 }
 
-int run_metrics(Context& context) {
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
-  Result<std::string> text = context.json() ? store->stats() : store->metrics();
-  if (!text.ok()) return context.fail(text.failure());
-  if (context.json()) {
-    context.print(raw_member(*text, "metrics"));
-  } else {
-    context.out().write(*text);
-  }
-  return kExitOk;
-}
-
-Runner declare_metrics(CLI::App&) { return &run_metrics; }
-
 }  // namespace
 
 Command watch_command() {
@@ -277,17 +262,6 @@ Command watch_command() {
           "sessions, the most recently used are shown.",
           "varve watch\nvarve watch notes --interval 0.5\nvarve watch --once --json",
           &declare_watch};
-}
-
-Command metrics_command() {
-  return {"metrics",
-          "show figures for monitoring",
-          "",
-          "Prints the figures of the store as text for Prometheus. Sessions, entries and size are "
-          "the store's; counters and durations are this process's, which has done nothing yet: a "
-          "program that uses the library gets its own from varve_store_metrics.",
-          "varve metrics\nvarve metrics --json",
-          &declare_metrics};
 }
 
 }  // namespace varve::cli
