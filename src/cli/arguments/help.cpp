@@ -9,7 +9,6 @@ namespace {
 
 constexpr size_t kIndent = 4;
 constexpr size_t kDefinitionIndent = 22;
-constexpr size_t kColumnsUsual = 80;
 constexpr size_t kColumnsMax = 100;
 
 // Lays out sections, paragraphs and definitions.
@@ -17,8 +16,7 @@ class Page {
  public:
   explicit Page(const Terminal& terminal)
       : terminal_(terminal),
-        columns_(terminal.width() == 0 ? kColumnsUsual
-                                       : std::clamp<size_t>(terminal.width(), 40, kColumnsMax)) {}
+        columns_(std::clamp<size_t>(terminal.layout_width(), 40, kColumnsMax)) {}
 
   void section(std::string_view title) {
     if (!text_.empty()) text_ += '\n';

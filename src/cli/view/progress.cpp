@@ -23,7 +23,7 @@ Progress::Progress(Context& context, std::string_view when, std::string label, U
       label_(std::move(label)),
       unit_(unit),
       total_(total),
-      width_(context.err_terminal().width() > 0 ? context.err_terminal().width() : kUsualWidth),
+      width_(context.err_terminal().layout_width()),
       enabled_(when == "always" || (when == "auto" && context.err_terminal().is_terminal())),
       next_draw_(Clock::now() + (when == "always" ? std::chrono::milliseconds(0) : kPatience)) {}
 

@@ -14,18 +14,6 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-size_t terminal_width(int descriptor) {
-  const std::string_view columns = environment("COLUMNS");
-  size_t width = 0;
-  const auto parsed = std::from_chars(columns.data(), columns.data() + columns.size(), width);
-  if (parsed.ec == std::errc() && parsed.ptr == columns.data() + columns.size() && width > 0) {
-    return width;
-  }
-  winsize size{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kUsualWidth;
-}
-
 std::string_view escape_sequence(Style style) {
   switch (style) {
     case Style::kPlain: break;
@@ -44,10 +32,22 @@ std::string_view escape_sequence(Style style) {
 
 }  // namespace
 
+size_t Terminal::width_of(int descriptor) {
+  const std::string_view columns = environment("COLUMNS");
+  size_t width = 0;
+  const auto parsed = std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  if (parsed.ec == std::errc() && parsed.ptr == columns.data() + columns.size() && width > 0) {
+    return width;
+  }
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kUsualWidth;
+}
+
 Terminal Terminal::detect(int descriptor, std::string_view when) {
   Terminal terminal;
   terminal.is_terminal_ = ::isatty(descriptor) == 1;
-  if (terminal.is_terminal_) terminal.width_ = terminal_width(descriptor);
+  if (terminal.is_terminal_) terminal.width_ = width_of(descriptor);
   const bool wanted = environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   terminal.color_ = when == "always" || (when == "auto" && terminal.is_terminal_ && wanted);
   return terminal;

@@ -21,10 +21,16 @@ class Terminal {
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
   // Columns; 0, which means no limit, when it is no terminal.
   [[nodiscard]] size_t width() const { return width_; }
+  // For what has a width in any case: as many columns as usual when it is no terminal.
+  [[nodiscard]] size_t layout_width() const { return width_ > 0 ? width_ : kUsualWidth; }
 
   [[nodiscard]] std::string paint(Style style, std::string_view text) const;
 
  private:
+  static constexpr size_t kUsualWidth = 80;
+
+  [[nodiscard]] static size_t width_of(int descriptor);
+
   bool is_terminal_ = false;
   bool color_ = false;
   size_t width_ = 0;
