@@ -1,12 +1,10 @@
-// Finds the words of a text that match a question, and the part of the text that shows them best.
+// Finds the words of a text that match a question.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "cli/view/terminal.h"
 
 namespace varve::cli {
 
@@ -44,10 +42,5 @@ class Highlighter {
 
   std::vector<Term> terms_;
 };
-
-// At most `columns` of `text`, which is one line: the part with most of the terms, with "…" where
-// something is left out, and the matches painted.
-[[nodiscard]] std::string excerpt(std::string_view text, const std::vector<Match>& matches,
-                                  size_t columns, const Terminal& terminal);
 
 }  // namespace varve::cli

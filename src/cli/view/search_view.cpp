@@ -7,6 +7,7 @@
 
 #include "cli/json_text.h"
 #include "cli/view/display_text.h"
+#include "cli/view/excerpt.h"
 #include "cli/view/explain_view.h"
 #include "cli/view/highlight.h"
 
