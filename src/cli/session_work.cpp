@@ -69,12 +69,17 @@ int run_on_all(Context& context, std::string_view label, const SessionWork& work
 
 }  // namespace
 
-int run_on_sessions(Context& context, const Operands& operands, bool all, std::string_view label,
+void Sessions::declare(CLI::App& app, const std::string& meaning_of_all) {
+  operands.declare(app, 1);
+  app.add_flag("-a,--all", all, meaning_of_all);
+}
+
+int run_on_sessions(Context& context, const Sessions& sessions, std::string_view label,
                     const SessionWork& work) {
-  Result<std::string> id = session_or_all(context, operands, all);
+  Result<std::string> id = session_or_all(context, sessions.operands, sessions.all);
   if (!id.ok()) return context.fail(id.failure());
   context.tolerate_damage();
-  return all ? run_on_all(context, label, work) : run_on_one(context, *id, work);
+  return sessions.all ? run_on_all(context, label, work) : run_on_one(context, *id, work);
 }
 
 int warn_of_problems(Context& context, const json::object& report, std::string_view left_out) {

@@ -1,6 +1,8 @@
 // Commands that work through sessions: one that is named, with --all each, or all in one call.
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,9 +30,17 @@ struct SessionOutcome {
 using SessionWork =
     std::function<Result<SessionOutcome>(Context&, Session&, const std::string& id)>;
 
-// Does `work` on the session that the operands name, or on all, and prints the results. `label` is
-// the text of a progress bar. Damaged sessions are opened, too.
-int run_on_sessions(Context& context, const Operands& operands, bool all, std::string_view label,
+// The session that the words name, or with --all each.
+struct Sessions {
+  Operands operands;
+  bool all = false;
+
+  void declare(CLI::App& app, const std::string& meaning_of_all = "Every session");
+};
+
+// Does `work` on these sessions and prints the results. `label` is the text of a progress bar.
+// Damaged sessions are opened, too.
+int run_on_sessions(Context& context, const Sessions& sessions, std::string_view label,
                     const SessionWork& work);
 
 // Warns of each session that a report has under "problems": what was `left_out` there ("not

@@ -15,8 +15,7 @@ namespace {
 enum class Verb : uint8_t { kCompact, kPurge };
 
 struct LifecycleOptions {
-  Operands operands;
-  bool all = false;
+  Sessions sessions;
   bool dry_run = false;
   std::optional<double> evict_below;
 };
@@ -73,15 +72,14 @@ Result<SessionOutcome> shrink(Session& session, const std::string& id, Verb verb
 
 std::shared_ptr<LifecycleOptions> declare_common(CLI::App& app) {
   auto options = std::make_shared<LifecycleOptions>();
-  options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "Every session");
+  options->sessions.declare(app);
   app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   return options;
 }
 
 Runner run_of(const std::shared_ptr<LifecycleOptions>& options, Verb verb) {
   return [options, verb](Context& context) {
-    return run_on_sessions(context, options->operands, options->all,
+    return run_on_sessions(context, options->sessions,
                            verb == Verb::kPurge ? "Purging" : "Compacting",
                            [&](Context&, Session& session, const std::string& id) {
                              return shrink(session, id, verb, *options);

@@ -12,16 +12,6 @@ namespace {
 
 constexpr size_t kNotesShown = 10;
 
-struct SessionsOptions {
-  Operands operands;
-  bool all = false;
-  // Each command has only some of these.
-  bool deep = false;
-  bool dry_run = false;
-  bool accept_edits = false;
-  bool rebuild = false;
-};
-
 // What is no damage, but worth knowing.
 std::string notes_text(const json::object& report) {
   const json::array& notes = array_at(report, "notes");
@@ -74,13 +64,17 @@ Result<SessionOutcome> verify_session(Context& context, Session& session, const 
                         bool_at(report, "ok") ? kExitOk : kExitDamaged, Said::kFound};
 }
 
+struct VerifyOptions {
+  Sessions sessions;
+  bool deep = false;
+};
+
 Runner declare_verify(CLI::App& app) {
-  auto options = std::make_shared<SessionsOptions>();
-  options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "Every session");
+  auto options = std::make_shared<VerifyOptions>();
+  options->sessions.declare(app);
   app.add_flag("--deep", options->deep, "Also compare every list of the index with the log");
   return [options](Context& context) {
-    return run_on_sessions(context, options->operands, options->all, "Verifying",
+    return run_on_sessions(context, options->sessions, "Verifying",
                            [&](Context& own, Session& session, const std::string& id) {
                              return verify_session(own, session, id, options->deep);
                            });
@@ -102,8 +96,14 @@ std::string lost_text(Session& session) {
          (owner.empty() ? "names no user or agent" : "still names " + owner);
 }
 
+struct RepairOptions {
+  Sessions sessions;
+  bool dry_run = false;
+  bool accept_edits = false;
+};
+
 Result<SessionOutcome> repair_session(Session& session, const std::string& id,
-                                      const SessionsOptions& options) {
+                                      const RepairOptions& options) {
   const bool dry_run = options.dry_run;
   Result<std::string> text = session.repair(
       json_of(json::object{{"dry_run", dry_run}, {"accept_edits", options.accept_edits}}));
@@ -131,19 +131,23 @@ Result<SessionOutcome> repair_session(Session& session, const std::string& id,
 }
 
 Runner declare_repair(CLI::App& app) {
-  auto options = std::make_shared<SessionsOptions>();
-  options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "Every session");
+  auto options = std::make_shared<RepairOptions>();
+  options->sessions.declare(app);
   app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   app.add_flag("--accept-edits", options->accept_edits,
                "Keep lines that somebody edited, with a new checksum");
   return [options](Context& context) {
-    return run_on_sessions(context, options->operands, options->all, "Repairing",
+    return run_on_sessions(context, options->sessions, "Repairing",
                            [&](Context&, Session& session, const std::string& id) {
                              return repair_session(session, id, *options);
                            });
   };
 }
+
+struct MigrateOptions {
+  Sessions sessions;
+  bool dry_run = false;
+};
 
 Result<SessionOutcome> migrate_session(Session& session, const std::string& id, bool dry_run) {
   Result<std::string> text = session.migrate(json_of(json::object{{"dry_run", dry_run}}));
@@ -163,12 +167,11 @@ Result<SessionOutcome> migrate_session(Session& session, const std::string& id, 
 }
 
 Runner declare_migrate(CLI::App& app) {
-  auto options = std::make_shared<SessionsOptions>();
-  options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "Every session");
+  auto options = std::make_shared<MigrateOptions>();
+  options->sessions.declare(app);
   app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   return [options](Context& context) {
-    return run_on_sessions(context, options->operands, options->all, "Migrating",
+    return run_on_sessions(context, options->sessions, "Migrating",
                            [&](Context&, Session& session, const std::string& id) {
                              return migrate_session(session, id, options->dry_run);
                            });
@@ -196,17 +199,21 @@ Result<SessionOutcome> rebuild_index(Context&, Session& session, const std::stri
   return SessionOutcome{*text, summary, kExitOk, Said::kDone};
 }
 
+struct IndexOptions {
+  Sessions sessions;
+  bool rebuild = false;
+};
+
 Runner declare_index(CLI::App& app) {
-  auto options = std::make_shared<SessionsOptions>();
-  options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "Every session; only with --rebuild");
+  auto options = std::make_shared<IndexOptions>();
+  options->sessions.declare(app, "Every session; only with --rebuild");
   app.add_flag("--rebuild", options->rebuild, "Discard the index and rebuild it from the log");
   return [options](Context& context) {
-    if (options->all && !options->rebuild) {
+    if (options->sessions.all && !options->rebuild) {
       return context.fail(usage_failure("--all needs --rebuild"));
     }
     return run_on_sessions(
-        context, options->operands, options->all, "Rebuilding",
+        context, options->sessions, "Rebuilding",
         options->rebuild ? SessionWork(&rebuild_index) : SessionWork(&show_index));
   };
 }
