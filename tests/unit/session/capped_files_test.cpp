@@ -244,6 +244,75 @@ TEST_F(CappedFiles, GarbageIsKeptAsideReportedAndTheSessionIsUsable) {
   EXPECT_TRUE(session_->verify()->get_bool("ok"));
 }
 
+TEST_F(CappedFiles, DamageAndUnfinishedTurnsAreCountedOnce) {
+  disk_.write("kv.json", "garbage");
+  disk_.write("transcript.md", "no headers here\n");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(keys(), "");
+    EXPECT_EQ(contents(), "");
+  }
+  EXPECT_EQ(host_.counters.corruption_errors.load(), 2U);
+  disk_.write("transcript.md", std::string(kTurn) + "one\n\n" + std::string(kTurn) + "by h");
+  EXPECT_EQ(contents(), "one|");
+  EXPECT_EQ(host_.counters.torn_tails.load(), 0U);
+  ASSERT_TRUE(session_->transcript_append("user", "two").ok());
+  EXPECT_EQ(host_.counters.torn_tails.load(), 1U);
+  ASSERT_TRUE(session_->transcript_append("user", "three").ok());
+  EXPECT_EQ(contents(), "one|two|three|");
+  EXPECT_EQ(host_.counters.torn_tails.load(), 1U);
+}
+
+// What is beyond a cap is not kept where somebody else would find it.
+TEST_F(CappedFiles, NothingBeyondACapIsWritten) {
+  ASSERT_TRUE(session_->update(R"({"kv_cap":2,"transcript_cap":0})").ok());
+  for (const std::string key : {"first", "second", "third"}) {
+    ASSERT_TRUE(session_->kv_set(key, "of " + key).ok());
+  }
+  EXPECT_EQ(disk_.bytes("kv.json").find("first"), std::string::npos);
+  EXPECT_NE(disk_.bytes("kv.json").find("of second"), std::string::npos);
+  ASSERT_TRUE(session_->transcript_append("user", "secret").ok());
+  EXPECT_EQ(disk_.bytes("transcript.md"), "");
+  // Of what another program put there nothing stays, either.
+  disk_.write("transcript.md", std::string(kTurn) + "secret\n");
+  ASSERT_TRUE(session_->transcript_append("user", "secret").ok());
+  EXPECT_EQ(disk_.bytes("transcript.md"), "");
+}
+
+// The end of the file that is read first has no beginning of a turn.
+TEST_F(CappedFiles, ALastTurnOfAnyLengthIsFound) {
+  for (const size_t size : {size_t{70'000}, size_t{300'000}, size_t{900'000}}) {
+    ASSERT_TRUE(session_->transcript_append("user", "before").ok());
+    ASSERT_TRUE(session_->transcript_append("user", std::string(size, 'x')).ok());
+    const auto turns = session_->transcript_last(1);
+    ASSERT_TRUE(turns.ok()) << turns.status().message();
+    ASSERT_EQ(turns->items().size(), 1U) << size;
+    EXPECT_EQ(turns->items()[0].get_string("content").size(), size);
+    const auto both = session_->transcript_last(2);
+    ASSERT_TRUE(both.ok());
+    ASSERT_EQ(both->items().size(), 2U) << size;
+    EXPECT_EQ(both->items()[0].get_string("content"), "before");
+  }
+}
+
+TEST_F(CappedFiles, ATurnOfAProgramWithoutTheLockStaysBeforeOurs) {
+  ASSERT_TRUE(session_->transcript_append("user", "one").ok());
+  int opened = 0;
+  disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_it =
+        operation.kind == io::OperationKind::kOpen && operation.name == "transcript.md";
+    // It was looked at, and is about to be appended to.
+    if (is_it && ++opened == 2) {
+      disk_.write("transcript.md",
+                  disk_.bytes("transcript.md") + "\n" + std::string(kTurn) + "by hand\n");
+    }
+    return std::nullopt;
+  });
+  EXPECT_TRUE(session_->transcript_append("user", "two").ok());
+  disk_.disk.set_fault_hook(nullptr);
+  EXPECT_GT(opened, 2);
+  EXPECT_EQ(contents(), "one|by hand|two|");
+}
+
 // Nobody's memory is filled with what varve cannot have written.
 TEST_F(CappedFiles, LargerThanTheyCanBeTheyAreRefusedUnread) {
   ASSERT_TRUE(session_->transcript_append("user", "hello").ok());
@@ -253,7 +322,11 @@ TEST_F(CappedFiles, LargerThanTheyCanBeTheyAreRefusedUnread) {
   EXPECT_EQ(session_->transcript_append("user", "hello").code(), Code::kSizeLimit);
   EXPECT_EQ(session_->kv_list().code(), Code::kSizeLimit);
   EXPECT_EQ(session_->kv_get("a").code(), Code::kSizeLimit);
-  EXPECT_EQ(session_->kv_set("a", "1").code(), Code::kSizeLimit);
+  for (const Status& refused : {session_->kv_set("a", "1"), session_->kv_list().status(),
+                                session_->transcript_append("user", "hello")}) {
+    EXPECT_EQ(refused.code(), Code::kSizeLimit);
+    EXPECT_NE(refused.message().find("move it away"), std::string::npos) << refused.message();
+  }
   ASSERT_TRUE(session_->add(entry_text("e1")).ok());
   const auto report = session_->verify();
   ASSERT_TRUE(report.ok()) << report.status().message();
@@ -264,6 +337,21 @@ TEST_F(CappedFiles, LargerThanTheyCanBeTheyAreRefusedUnread) {
     EXPECT_EQ(problem.get_int64("length"), (int64_t{64} << 20) + 1);
     EXPECT_NE(problem.get_string("reason").find("move it away"), std::string::npos);
   }
+}
+
+TEST_F(CappedFiles, WithoutALimitOfEntriesAFileHasOneOfItsOwn) {
+  host_.context.settings.entry_bytes_max = 0;
+  host_.context.settings.session_bytes_max = 0;
+  session_ = disk_.open();
+  EXPECT_TRUE(session_->kv_set("a", std::string(100'000, 'x')).ok());
+  EXPECT_TRUE(session_->transcript_append("user", std::string(100'000, 'x')).ok());
+  const std::string large((size_t{64} << 20) - 50'000, 'x');
+  for (const Status& refused :
+       {session_->kv_set("b", large), session_->transcript_append("user", large)}) {
+    EXPECT_EQ(refused.code(), Code::kSizeLimit);
+    EXPECT_EQ(refused.place().limit, uint64_t{64} << 20) << refused.message();
+  }
+  EXPECT_EQ(keys(), "a ");
 }
 
 // Who is refused asks again: what is damaged must not be copied each time.
@@ -296,9 +384,15 @@ TEST_F(CappedFiles, DamageIsToldToTheLog) {
   host_.events.set_receiver(Level::kWarn, &Lines::receive, &lines);
   disk_.write("kv.json", "garbage");
   EXPECT_EQ(keys(), "");
+  disk_.write("transcript.md", std::string(kTurn) + "one\n\n" + std::string(kTurn) + "by h");
+  ASSERT_TRUE(session_->transcript_append("user", "two").ok());
   host_.events.deliver();
   host_.events.set_receiver(Level::kOff, nullptr, nullptr);
   EXPECT_NE(lines.text.find("kv.json is damaged"), std::string::npos) << lines.text;
+  EXPECT_NE(lines.text.find(R"("file":"kv.json","reason":")"), std::string::npos) << lines.text;
+  EXPECT_NE(lines.text.find("an unfinished entry of transcript.md moved to quarantine"),
+            std::string::npos)
+      << lines.text;
 }
 
 TEST_F(CappedFiles, RepairSetsDamageAside) {

@@ -210,7 +210,11 @@ TEST_P(CappedStores, TooLongIsRefusedAndChangesNothing) {
   EXPECT_EQ(session->transcript_append("user", std::string(101, 'x')).code(), Code::kSizeLimit);
   EXPECT_EQ(session->kv_set("", "x").code(), Code::kInvalidArgument);
   EXPECT_TRUE(session->kv_set(std::string(1024, 'k'), "x").ok());
-  EXPECT_EQ(session->kv_set(std::string(1025, 'k'), "x").code(), Code::kInvalidArgument);
+  const Status refused = session->kv_set(std::string(1025, 'k'), "x");
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_EQ(refused.place().member, "key");
+  EXPECT_EQ(refused.place().size, 1025U);
+  EXPECT_EQ(refused.place().limit, 1024U);
   EXPECT_EQ(session->transcript_append("a\nb", "x").code(), Code::kInvalidArgument);
   EXPECT_EQ(session->kv_get("a")->size(), 100U);
   EXPECT_EQ(contents_of(*session), "");
