@@ -227,6 +227,27 @@ TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
   EXPECT_EQ(memory.context("both").object().at("entries").as_array().size(), 4U);
 }
 
+// Whole is a list that nothing was cut off from: then what it begins with was said first.
+TEST(MemoryManager, AListThatIsWholeMayBeginWithAResultOfATool) {
+  const Store store;
+  const Memory memory(store, R"({"window":2})");
+  ASSERT_TRUE(memory.say("loaded", "tool", "odd").ok());
+  ASSERT_TRUE(memory.load("loaded").ok());
+  EXPECT_EQ(memory.contents("loaded"), "odd");
+  // Of what filled the window nothing is left, so the log is read from its beginning.
+  ASSERT_TRUE(memory.say("chat", "tool", "odd").ok());
+  ASSERT_TRUE(memory.record("chat", R"({"id":"one","role":"user","content":"1"})").ok());
+  ASSERT_TRUE(memory.record("chat", R"({"id":"two","role":"user","content":"2"})").ok());
+  EXPECT_EQ(memory.contents("chat"), "1 2");
+  for (const char* id : {"one", "two"}) ASSERT_EQ(memory.remove(id).status, VARVE_OK);
+  EXPECT_EQ(memory.source("chat"), "short_term");
+  EXPECT_EQ(memory.contents("chat"), "odd");
+  // What nobody said is the result of no call.
+  ASSERT_TRUE(memory.record("fact", R"({"type":"tool_result","content":"found"})").ok());
+  ASSERT_TRUE(memory.say("fact", "user", "thanks").ok());
+  EXPECT_EQ(memory.contents("fact"), "found thanks");
+}
+
 TEST(MemoryManager, ContextFallsBackToShortTerm) {
   const Store store;
   const Memory memory(store, R"({"window":3})");
@@ -391,16 +412,21 @@ TEST(MemoryErrors, WhatIsNoMessageIsRefusedAndChangesNothing) {
     EXPECT_EQ(memory.record("chat", message).outcome.status, VARVE_INVALID_ARGUMENT) << message;
   }
   EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
-  const Answer tagged = memory.record("chat", R"({"role":"user","content":"x","tags":["a b"]})");
-  EXPECT_EQ(tagged.outcome.status, VARVE_INVALID_ARGUMENT);
-  EXPECT_EQ(tagged.outcome.detail("member"), "tags[0]");
-  EXPECT_EQ(tagged.outcome.detail("offset"), "");  // of a text that nobody gave
-  EXPECT_EQ(tagged.outcome.message.find("at byte"), std::string::npos) << tagged.outcome;
+  const auto expect_refused_tag = [&] {
+    const Answer tagged = memory.record("chat", R"({"role":"user","content":"x","tags":["a b"]})");
+    EXPECT_EQ(tagged.outcome.status, VARVE_INVALID_ARGUMENT);
+    EXPECT_EQ(tagged.outcome.detail("member"), "tags[0]");
+    EXPECT_EQ(tagged.outcome.detail("offset"), "");  // of a text that nobody gave
+    EXPECT_EQ(tagged.outcome.message.find("at byte"), std::string::npos) << tagged.outcome;
+  };
+  expect_refused_tag();
   EXPECT_EQ(memory.remember(R"({"content":"x","importance":7})").outcome.status,
             VARVE_INVALID_ARGUMENT);
   EXPECT_TRUE(store.sessions().object().at("sessions").as_array().empty());
   EXPECT_EQ(memory.contents("chat"), "");
   EXPECT_EQ(memory.source("chat"), "short_term");
+  ASSERT_TRUE(memory.say("chat", "user", "x").ok());
+  expect_refused_tag();  // by the session, which is there now
 }
 
 TEST(MemoryErrors, AnEntryThatIsTooLargeMakesNoSession) {
@@ -416,7 +442,9 @@ TEST(MemoryErrors, IdsAreChecked) {
   const Store store;
   const Memory memory(store);
   for (const char* id : {"", "-x", "a b", "../etc"}) {
-    EXPECT_EQ(memory.say(id, "user", "x").outcome.status, VARVE_INVALID_ARGUMENT) << id;
+    const Outcome said = memory.say(id, "user", "x").outcome;
+    EXPECT_EQ(said.status, VARVE_INVALID_ARGUMENT) << id;
+    EXPECT_EQ(said.detail("member"), "session_id") << id;
     EXPECT_EQ(memory.context(id).outcome.status, VARVE_INVALID_ARGUMENT) << id;
     EXPECT_EQ(memory.load(id).status, VARVE_INVALID_ARGUMENT) << id;
     const auto removed = memory.remove(id);
