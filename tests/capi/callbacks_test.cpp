@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client.h"
+#include "memory_client.h"
 
 namespace varve_test {
 namespace {
@@ -114,6 +115,25 @@ TEST(LogFunction, IsToldWhatClosingASessionMet) {
   const HeldLock lock(directory.path() + "/sessions/s");
   session.close();  // cannot save its index
   EXPECT_FALSE(book.lines().empty());
+}
+
+// What closing a handle did is told by the call that closed it, not by the next one.
+TEST(LogFunction, IsToldOfASessionThatEndsWithAMemoryOrWithItsStore) {
+  for (const bool is_by_store : {false, true}) {
+    LogBook book;
+    Store store;
+    Memory memory(store);
+    ASSERT_TRUE(memory.say("s", "user", "hello").ok());
+    ASSERT_TRUE(store.set_log(VARVE_LOG_INFO, &LogBook::log, &book).ok());
+    if (is_by_store) {
+      store.close();
+    } else {
+      memory.close();
+    }
+    const auto lines = book.lines();
+    ASSERT_EQ(lines.size(), 1U) << is_by_store;
+    EXPECT_NE(lines[0].text.find("session closed"), std::string::npos) << lines[0].text;
+  }
 }
 
 TEST(LogFunction, MayCallTheLibrary) {

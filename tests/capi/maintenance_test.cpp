@@ -187,6 +187,19 @@ TEST_P(Maintenance, APurgeEvictsNothing) {
   EXPECT_EQ(session_.count().count, 2u);
 }
 
+TEST_P(Maintenance, OfWhatIsRelevantToTheLastNothingMayBeLeft) {
+  const auto compacted = [&](std::string_view options) {
+    return answer_of([&](char** text, size_t* len, varve_error_t** error) {
+      return varve_session_compact(session_.get(), options.data(), options.size(), text, len,
+                                   error);
+    });
+  };
+  const Answer above = compacted(R"({"evict_below":2.1,"dry_run":true})");
+  EXPECT_EQ(above.outcome.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(above.outcome.detail("member"), "evict_below");
+  EXPECT_TRUE(compacted(R"({"evict_below":2,"dry_run":true})").ok());
+}
+
 // A session whose middle line is damaged on disk.
 class DamagedSession : public testing::Test {
  protected:

@@ -278,6 +278,7 @@ TEST(StoreQuery, ExplainTellsOfTheWholeAndOfEachResult) {
   fill(store, 3);
   const json::object all = store.query(R"({"text":"sugar","explain":true})").object();
   EXPECT_EQ(all.at("explain").at("sessions"), 3);
+  EXPECT_EQ(all.at("results").as_array().size(), 6U);
   for (const json::value& one : all.at("results").as_array()) {
     double sum = 0;
     for (const auto& part : one.at("explain").at("best").as_object()) {

@@ -71,6 +71,7 @@ TEST(StoreOpen, RefusesUrisThatAreNoPath) {
        {std::string_view(""), std::string_view("a\0b", 3), std::string_view("file:")}) {
     EXPECT_EQ(Store::try_open(uri).status, VARVE_INVALID_ARGUMENT) << uri;
   }
+  EXPECT_EQ(Store::try_open(std::string_view("a\0b", 3)).detail("offset"), "1");
 }
 
 TEST(StoreOpen, RefusesWhatIsNoDirectory) {
