@@ -332,6 +332,30 @@ TEST_P(VectorsSuite, APurgeRemovesAFileThatCannotBeRead) {
   EXPECT_EQ(place_.vectors(), "");
 }
 
+TEST_P(VectorsSuite, CountTowardsTheSizeOfASessionAndItsLimitHolds) {
+  constexpr uint64_t kLimit = 20'000;
+  host_.context.settings.session_bytes_max = kLimit;
+  reopen();
+  const Values large(1000, 0.5F);
+  uint64_t count = 0;
+  Status refused;
+  for (; refused.ok() && count < 10; ++count) {
+    const std::string id = "e" + std::to_string(count);
+    add(id);
+    const uint64_t commits = host_.counters.commits;
+    refused = session_->put_vector(id, large);
+    EXPECT_EQ(host_.counters.commits - commits, refused.ok() ? 1U : 0U);
+  }
+  EXPECT_EQ(count, 5U);
+  EXPECT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_EQ(refused.place().limit, kLimit);
+  EXPECT_LE(session_->size_bytes(), kLimit);
+  EXPECT_EQ(place_.vectors().size(), embedding::kHeaderBytes + 4 * embedding::record_bytes(1000));
+  const Status none = session_->put_vector("e0", Values());
+  EXPECT_EQ(none.code(), Code::kInvalidArgument);
+  EXPECT_EQ(none.place().limit, embedding::kDimensionMax);
+}
+
 TEST_P(VectorsSuite, AFileOfANewerVersionIsRefusedAndUntouched) {
   add_with("a", {1, 0, 0});
   std::string newer = place_.vectors();
