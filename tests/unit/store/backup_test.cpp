@@ -30,6 +30,18 @@ class BackupTest : public BackupFixture {
   }
 };
 
+TEST_F(BackupTest, OfChosenSessionsLeavesTheConfigurationOfACopyAlone) {
+  disk_.write_file("store/config.json", R"({"durability":"os"})");
+  const auto store = open("store");
+  for (const std::string id : {"notes", "other"}) add(*create(*store, id), {"a"});
+  backed_up(*store, R"({"sessions":["notes"]})");
+  EXPECT_FALSE(disk_.exists("copy/config.json"));
+  backed_up(*store);
+  disk_.write_file("store/config.json", R"({"durability":"interval"})");
+  backed_up(*store, R"({"sessions":["notes"]})");
+  EXPECT_EQ(file("copy/config.json"), R"({"durability":"os"})");
+}
+
 TEST_F(BackupTest, IsAStoreWithTheSameSessionsEntriesAndDeletions) {
   disk_.write_file("store/config.json", R"({"durability":"os"})");
   const auto store = open("store");

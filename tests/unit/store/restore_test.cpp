@@ -49,6 +49,24 @@ TEST_F(RestoreTest, BringsADroppedSessionBack) {
   EXPECT_EQ(alive("store", "notes"), (Texts{"a", "c", "d"}));
 }
 
+TEST_F(RestoreTest, ADeletionThatBothKnowIsNotReapplied) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b", "c"});
+  ASSERT_TRUE(notes->remove("a", "").ok());
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("b", "").ok());
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  // Nobody has opened it yet, to count what is in it.
+  const auto listed = *store->sessions({});
+  ASSERT_EQ(listed.get("sessions")->items().size(), 1U);
+  EXPECT_EQ(listed.get("sessions")->items()[0].get_int64("total_entries"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"c"});
+  const std::string dead = file("store/sessions/notes/tombstones.jsonl");
+  EXPECT_EQ(std::count(dead.begin(), dead.end(), '\n'), 2);
+}
+
 // Only entries have deletions that a restore knows.
 TEST_F(RestoreTest, KeysTurnsAndTitleAreThoseOfTheBackup) {
   const auto store = open("store");

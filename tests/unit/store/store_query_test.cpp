@@ -74,7 +74,10 @@ class Sessions {
   std::string opened() { return std::exchange(opened_, {}); }
 
   // So many sessions can be held open at once.
-  void hold_at_most(long count) { held_max_ = count; }
+  void hold_at_most(long count, int os_errno = EMFILE) {
+    held_max_ = count;
+    lacking_ = os_errno;
+  }
 
   Result<session::QueryResults> try_to_ask(const std::string& text,
                                            size_t open_files_max = SIZE_MAX) {
@@ -88,7 +91,7 @@ class Sessions {
       }
       if (held_.use_count() > held_max_) {
         Place place;
-        place.os_errno = EMFILE;
+        place.os_errno = lacking_;
         return Result<std::shared_ptr<session::Session>>(
             Status(Code::kIo, "Too many open files", std::move(place)));
       }
@@ -131,6 +134,7 @@ class Sessions {
   std::map<std::string, Code> refused_;
   std::shared_ptr<int> held_ = std::make_shared<int>();  // an owner more for each that is held
   long held_max_ = 1'000'000;
+  int lacking_ = EMFILE;
   std::string noted_;   // who was left out
   std::string opened_;  // in this order
   std::vector<std::string> ids_;
@@ -328,8 +332,10 @@ TEST(StoreQuery, FewDescriptorsLeaveNobodyOut) {
     const Ids all = sessions.ids_found(query);
     EXPECT_EQ(all.size(), 7u) << query;
     for (const long held_max : {6, 5, 2, 1}) {
-      sessions.hold_at_most(held_max);
-      EXPECT_EQ(sessions.ids_found(query), all) << query << " with " << held_max;
+      for (const int os_errno : {EMFILE, ENFILE}) {  // of this process, or of the system
+        sessions.hold_at_most(held_max, os_errno);
+        EXPECT_EQ(sessions.ids_found(query), all) << query << " with " << held_max;
+      }
     }
     sessions.hold_at_most(0);
     const auto none = sessions.try_to_ask(query);

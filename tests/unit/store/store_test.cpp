@@ -63,6 +63,19 @@ class StoreFixture : public testing::Test {
   io::SimulatedFileSystem disk_;
 };
 
+TEST_F(StoreFixture, TheConfigurationThatIsStoredSaysHowLongALockIsWaitedFor) {
+  disk_.write_file("store/config.json", R"({"concurrency":{"lock_timeout_ms":10}})");
+  const auto store = open();
+  const auto root = *disk_.open_root("store", false);
+  const auto indices = *root->open_directory("indices");
+  const auto lock = *indices->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  const int64_t before_us = clock_.monotonic_us();
+  EXPECT_EQ(store->create_session(R"({"session_id":"s"})").code(), Code::kBusy);
+  EXPECT_GE(clock_.monotonic_us() - before_us, 10'000);
+  EXPECT_LT(clock_.monotonic_us() - before_us, 1'000'000) << "it is 5 s where nothing is said";
+}
+
 // --- what both kinds of store answer alike
 // -----------------------------------------------------------
 

@@ -205,6 +205,18 @@ TEST_P(SweepTest, ExpiredEntriesGoFromTheFiles) {
   EXPECT_EQ(sweep().get_int64("sessions_compacted"), 0);
 }
 
+// It went when it was deleted, and is no reason to write the log anew.
+TEST_P(SweepTest, AnEntryThatWasDeletedBeforeItExpiredIsNotSweptOut) {
+  const auto session = create(R"({"session_id":"s1"})");
+  ASSERT_TRUE(
+      session->add(R"({"id":"b","type":"message","content":"tea","ttl_seconds":3600})").ok());
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  ASSERT_TRUE(session->remove("b", "").ok());
+  clock_.advance_ms(2 * kHourMs);
+  EXPECT_EQ(session->expired_entry_count(), 0U);
+  EXPECT_EQ(sweep().get_int64("sessions_compacted"), 0);
+}
+
 TEST_P(SweepTest, AClockThatWasAYearAheadDoesNotTakeWhatItDidNotSweep) {
   ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":24})")->add(kSweptEntry).ok());
   const int64_t right_ms = clock_.now_ms();
