@@ -310,6 +310,16 @@ TEST(LongTermMemory, UsersDoNotSeeEachOther) {
   EXPECT_EQ(Memory(store).search().count(), 3U);
 }
 
+TEST(LongTermMemory, ASearchForAnotherUserIsRefused) {
+  const Store store;
+  const Memory memory(store, R"({"user_id":"ada"})");
+  ASSERT_TRUE(memory.remember(R"({"content":"likes tea"})").ok());
+  EXPECT_EQ(memory.search(R"({"user_id":"ada"})").count(), 1U);
+  const Outcome refused = memory.search(R"({"user_id":"bob"})").outcome();
+  EXPECT_EQ(refused.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(refused.detail("member"), "user_id");
+}
+
 TEST(LongTermMemory, AgentsOfOneUserShareIt) {
   const Store store;
   const Memory one(store, R"({"user_id":"ada / ü","agent_id":"one"})");

@@ -273,6 +273,25 @@ TEST(StoreQuery, AWrongQueryIsRefused) {
             "after");
 }
 
+// It would be answered with a page that is empty, as if there were no more.
+TEST(StoreQuery, ACursorIsOfAStoreOrOfASession) {
+  const Store store;
+  fill(store, 3);
+  const Session session = Session::open(store, "s0");
+  const auto after = [](const std::string& cursor) {
+    return R"({"sort_by":"time","limit":1,"after":")" + cursor + R"("})";
+  };
+  const std::string of_store = store.query(R"({"sort_by":"time","limit":1})").next();
+  const std::string of_session = session.query(R"({"sort_by":"time","limit":1})").next();
+  EXPECT_TRUE(store.query(after(of_store)).ok());
+  EXPECT_TRUE(session.query(after(of_session)).ok());
+  for (const Outcome& refused :
+       {store.query(after(of_session)).outcome(), session.query(after(of_store)).outcome()}) {
+    EXPECT_EQ(refused.status, VARVE_INVALID_ARGUMENT);
+    EXPECT_EQ(refused.detail("member"), "after");
+  }
+}
+
 TEST(StoreQuery, ExplainTellsOfTheWholeAndOfEachResult) {
   const Store store;
   fill(store, 3);

@@ -259,6 +259,15 @@ TEST(Usage, OfAStoreIsFiltered) {
   }
 }
 
+TEST(Usage, OfATimeThatEndsBeforeItBeginsIsRefused) {
+  const Store store;
+  const std::string_view time =
+      R"({"time":{"start":"2026-02-01T00:00:00Z","end":"2026-01-01T00:00:00Z"}})";
+  const Outcome refused = store_usage(store, time).outcome;
+  EXPECT_EQ(refused.status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(refused.detail("member"), "time.end");
+}
+
 TEST(Usage, OfManyThreadsIsExact) {
   constexpr int kThreads = 4;
   constexpr int kEach = 100;
