@@ -260,6 +260,27 @@ TEST_F(Observation, ComingNearTheLimitIsAWarningOnceUntilThereIsRoomAgain) {
   EXPECT_EQ(warnings, (Messages{"WARN the session approaches its size limit"})) << "again";
 }
 
+// As architecture.md says of a query: it was right when it was indexed.
+TEST_F(Observation, AnEntryThatAQueryFindsAndCannotReadIsLeftOutCountedAndTold) {
+  host_.context.settings.cached_entries_max = 0;
+  auto session = disk_.open();
+  for (const std::string id : {"a", "b"}) ASSERT_TRUE(session->add(entry_text(id)).ok());
+  listen(Level::kError);
+  std::string log = disk_.bytes(log::kEntriesFile);
+  const size_t at = log.rfind("hello");
+  log[at] = 'j';
+  disk_.write(log::kEntriesFile, log);
+  const auto found = session->query(R"({"sort_by":"time"})");
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  ASSERT_EQ(found->results.size(), 1U);
+  EXPECT_EQ(found->results[0].id(), "a");
+  EXPECT_EQ(host_.counters.lines_skipped.load(), 1U);
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].get_string("message"), "an entry that was found cannot be read");
+  EXPECT_EQ(member(lines[0], "metadata").get_count("offset"), log.rfind('\n', at) + 1);
+}
+
 TEST_F(Observation, WithoutALimitNothingIsNear) {
   host_.context.settings.session_bytes_max = 0;
   auto session = disk_.open();
