@@ -264,7 +264,11 @@ TEST_F(Observation, ComingNearTheLimitIsAWarningOnceUntilThereIsRoomAgain) {
 TEST_F(Observation, AnEntryThatAQueryFindsAndCannotReadIsLeftOutCountedAndTold) {
   host_.context.settings.cached_entries_max = 0;
   auto session = disk_.open();
-  for (const std::string id : {"a", "b"}) ASSERT_TRUE(session->add(entry_text(id)).ok());
+  for (const std::string id : {"a", "b"}) {
+    ASSERT_TRUE(session->add(entry_text(id, "hello tea")).ok());
+  }
+  const std::string phrase = R"({"text":"\"hello tea\""})";
+  ASSERT_EQ(session->query(phrase)->results.size(), 2U);
   listen(Level::kError);
   std::string log = disk_.bytes(log::kEntriesFile);
   const size_t at = log.rfind("hello");
@@ -279,6 +283,11 @@ TEST_F(Observation, AnEntryThatAQueryFindsAndCannotReadIsLeftOutCountedAndTold) 
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].get_string("message"), "an entry that was found cannot be read");
   EXPECT_EQ(member(lines[0], "metadata").get_count("offset"), log.rfind('\n', at) + 1);
+  // Whether it has a phrase nobody can tell; the others are found.
+  const auto held = session->query(phrase);
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  ASSERT_EQ(held->results.size(), 1U);
+  EXPECT_EQ(held->results[0].id(), "a");
 }
 
 TEST_F(Observation, WithoutALimitNothingIsNear) {
