@@ -9,9 +9,6 @@ namespace varve::cli {
 
 enum class Style { kPlain, kHeading, kId, kType, kTag, kFaint, kMatch, kGood, kWarning, kError };
 
-// Columns of a terminal that does not tell how many it has.
-inline constexpr size_t kUsualWidth = 80;
-
 class Terminal {
  public:
   // Asks the descriptor and the environment (NO_COLOR, TERM, COLUMNS). `when` is "auto", "always"
