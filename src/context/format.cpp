@@ -136,7 +136,8 @@ std::string block(Format format, const std::vector<const Item*>& items) {
     heading = item->heading;
     out.append(item->piece);
   }
-  return out.append(marks).append("\n");
+  out.append(marks).append("\n");
+  return out;
 }
 
 // Items as the members of an array, whose first stands there already.
@@ -145,7 +146,8 @@ std::string array(std::string_view start, const std::vector<const Item*>& items,
   std::string out(start);
   for (const Item* item : items) out.append(item->piece);
   if (out.ends_with(",\n")) out.resize(out.size() - 2);
-  return out.append(end);
+  out.append(end);
+  return out;
 }
 
 std::string message_of_block(const std::vector<const Item*>& items) {
