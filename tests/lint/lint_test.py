@@ -47,6 +47,15 @@ class Layers(unittest.TestCase):
         self.assert_refused("src/entry/a.cpp", '"io/file_system.h"', "arrows")
         self.assert_refused("src/store/a.cpp", '"capi/guard.h"', "arrows")
 
+    def test_folders_within_a_folder_have_an_order(self):
+        self.assert_fine("src/session/query/a.cpp", '"session/entry/entry_cache.h"')
+        self.assert_fine("src/session/query/a.cpp", '"session/core.h"')
+        self.assert_fine("src/cli/commands/a.cpp", '"cli/view/table.h"')
+        self.assert_refused("src/session/query/a.cpp", '"session/session.h"', "arrows")
+        self.assert_refused("src/session/entry/a.h", '"session/query/query.h"', "arrows")
+        self.assert_refused("src/cli/view/a.cpp", '"cli/arguments/help.h"', "arrows")
+        self.assert_refused("src/session/misc/a.cpp", '"session/core.h"', "no place")
+
     def test_cli_is_a_customer_of_the_abi(self):
         self.assert_fine("src/cli/a.cpp", "<varve/varve.h>")
         self.assert_fine("src/cli/a.cpp", '"cli/view/table.h"')

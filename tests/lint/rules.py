@@ -25,6 +25,15 @@ for _folder in ("index", "query", "session", "store", "context", "memory", "capi
     LAYERS[_folder] = set(LAYERS) - {"capi"}
 LAYERS["cli"] = set()  # the ABI's first customer: <varve/...> and nothing else of ours
 
+# Folders within a folder, and which of those beside it each may include. The header that has the
+# folder's name is made of them, and of no use to them.
+PARTS = {
+    "session": {"entry": set(), "metadata": set(), "stores": set(), "vectors": set(),
+                "query": {"entry"}, "reports": {"metadata"}, "transfer": {"entry", "query"},
+                "upkeep": {"stores", "vectors"}},
+    "cli": {"view": set(), "arguments": {"view"}, "commands": {"arguments", "view"}},
+}
+
 # Libraries that one folder hides from the others. The first path component, or the whole name.
 THIRD_PARTY = {
     "openssl": {"base", "log"}, "utf8proc.h": {"base", "cli", "text"}, "xxhash.h": {"base"},
@@ -93,6 +102,8 @@ def layers(path, text):
             problem = _public_include(path, name)
         elif parts[0] == "src" and len(parts) > 2:
             problem = _internal_include(parts[1], name, quoted)
+            if not problem and len(parts) > 3:
+                problem = _include_of_part(parts[1], parts[2], name)
         else:
             problem = None
         if problem:
@@ -123,6 +134,17 @@ def _internal_include(folder, name, quoted):
         return f'"{name}": write the path from src/, "{folder}/{name}"'
     if first != folder and first not in LAYERS[folder]:
         return f"{folder} may not include {name}: arrows go down only"
+    return None
+
+
+def _include_of_part(folder, part, name):
+    parts = PARTS.get(folder, {})
+    if part not in parts:
+        return f"src/{folder}/{part} has no place in the layers (tests/lint/rules.py)"
+    first, *rest = name.split("/")
+    if name == f"{folder}/{folder}.h" or (
+            first == folder and rest[0] in parts.keys() - parts[part] - {part}):
+        return f"{folder}/{part} may not include {name}: arrows go down only"
     return None
 
 
