@@ -244,6 +244,7 @@ class SnapshotReader {
   // The rows get what the index knew without them.
   void join(Index rows) {
     rows.coverage = index_.coverage;
+    rows.last_tombstone = index_.last_tombstone;
     rows.tombstone_hashes_ = std::move(index_.tombstone_hashes_);
     rows.tombstone_ends_ = std::move(index_.tombstone_ends_);
     rows.tombstone_ids_ = std::move(index_.tombstone_ids_);

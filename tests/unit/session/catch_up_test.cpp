@@ -115,11 +115,15 @@ class WhatWasRefused : public CatchingUp {
   // they are cut off. Answers whether it was there.
   template <typename Call>
   bool refuse(std::string_view name, size_t taken_bytes, const Call& call, std::string_view id) {
+    return refuse_while(name, taken_bytes, call, [&] { return has(*session_, id); });
+  }
+  template <typename Call, typename Look>
+  bool refuse_while(std::string_view name, size_t taken_bytes, const Call& call, const Look& look) {
     std::optional<bool> was_there;
     disk_.disk.set_fault_hook([&](const io::OperationInfo& done) -> std::optional<io::Fault> {
       if (done.name != name || done.process_id != process_->process_id()) return std::nullopt;
       if (done.kind == io::OperationKind::kAppend) return io::Fault{ENOSPC, taken_bytes};
-      if (done.kind == io::OperationKind::kTruncate) was_there = has(*session_, id);
+      if (done.kind == io::OperationKind::kTruncate) was_there = look();
       return std::nullopt;
     });
     EXPECT_EQ(call().code(), Code::kNoSpace);
@@ -148,6 +152,24 @@ TEST_F(WhatWasRefused, IsNotDeletedForWhoSawItsTombstone) {
   ASSERT_TRUE(session_->compact({}).ok());
   EXPECT_TRUE(has(*disk_.open(), "x1"));
   EXPECT_FALSE(has(*disk_.open(), "x3"));
+}
+
+// With index.bin, the deletions are read before the rows.
+TEST_F(WhatWasRefused, IsNotDeletedForWhoOpenedTheSessionThen) {
+  ASSERT_TRUE(other_->remove("x4", "").ok());
+  session_.reset();
+  other_.reset();  // saves index.bin
+  other_ = disk_.open(process_.get());
+  ASSERT_FALSE(refuse_while(
+      "tombstones.jsonl", last_line_bytes("tombstones.jsonl") * 3 / 2,
+      [&] { return other_->remove_where(R"({"ids":["x1","x2"]})", "").status(); },
+      [&] {
+        session_ = disk_.open();
+        return *session_->count(R"({"ids":["x1"]})") == 1;
+      }));
+  ASSERT_TRUE(other_->remove("x3", "").ok());
+  EXPECT_TRUE(has(*session_, "x1"));
+  EXPECT_FALSE(has(*session_, "x3"));
 }
 
 // Nothing tells it that the line it read went, and another came that is as long.
