@@ -63,15 +63,21 @@ Status SessionSource::hold_still() {
   return fail(session::replaced_too_often());
 }
 
-Status SessionSource::look_at_vectors() {
-  auto tail = storage_->vectors_tail();
+Status SessionSource::hold_vectors() {
+  const auto tail = storage_->vectors_tail();
   vectors_failure_ = tail.status();
-  if (tail.ok()) vectors_ = *tail;
+  vectors_ = tail.ok() ? *tail : log::VectorsTail();
   return tail.code() == Code::kNoMemory ? tail.status() : Status();
 }
 
+// False too where that cannot be known: what is held is then copied, or told as a problem.
+bool SessionSource::were_vectors_replaced() {
+  const auto now = storage_->vectors_tail();
+  return vectors_failure_.ok() && now.ok() && now->generation != vectors_.generation;
+}
+
 Result<bool> SessionSource::try_to_hold() {
-  VARVE_TRY(look_at_vectors());
+  VARVE_TRY(hold_vectors());
   // Before the tail, so that no batch that is partly in the tail counts as durable.
   const uint64_t durable_seq = storage_->durable_mark().last_seq;
   VARVE_TRY_ASSIGN(const log::Tail first, storage_->tail());
@@ -82,11 +88,7 @@ Result<bool> SessionSource::try_to_hold() {
   metadata_ = text.ok() ? *std::move(text) : std::string();
   VARVE_TRY_ASSIGN(const log::Tail log_seen, storage_->tail());
   VARVE_TRY_ASSIGN(const log::Tail tombstones_seen, storage_->tail());
-  const log::VectorsTail vectors = vectors_;
-  VARVE_TRY(look_at_vectors());
-  const bool are_same_vectors = vectors_.generation == vectors.generation;
-  vectors_ = vectors;
-  if (first.generation != tombstones_seen.generation || !are_same_vectors) return false;
+  if (first.generation != tombstones_seen.generation || were_vectors_replaced()) return false;
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   generation_ = 0;

@@ -91,7 +91,8 @@ class SessionSource {
 
  private:
   Result<bool> try_to_hold();
-  Status look_at_vectors();
+  Status hold_vectors();
+  bool were_vectors_replaced();
   // metadata.json of the held state as JSON; nothing when it is missing or no object.
   [[nodiscard]] std::optional<json::Tree> metadata_tree() const;
   Status copy_vectors(log::Sink& sink);

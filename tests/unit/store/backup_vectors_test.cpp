@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -98,6 +99,25 @@ TEST_F(BackupOfVectors, OfAnEntryAddedMeanwhileIsNotThereWithoutIt) {
     ASSERT_TRUE(results.ok()) << results.status().message();
     for (const auto& result : results->results) EXPECT_NE(result.id(), id);
   }
+}
+
+// A copy without them would look like that of a session that has none.
+TEST_F(BackupOfVectors, AreNotLeftOutUntoldWhenTheFirstLookAtThemFails) {
+  const auto store = open("store");
+  put(*create(*store, "s"), "a", 0);
+  bool has_failed = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (has_failed || operation.name != "vectors.bin") return {};
+    has_failed = true;
+    return io::Fault{EIO, 0};
+  });
+  const auto report = store->back_up("copy", {});
+  disk_.set_fault_hook({});
+  ASSERT_TRUE(has_failed);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_NE(report->canonical().find("vectors.bin"), std::string::npos) << report->canonical();
+  EXPECT_EQ(backed_up(*store).get_count("failed"), 0U);
+  EXPECT_EQ(vectors("copy"), vectors("store"));
 }
 
 // Another vector of the same length, in a copy that is extended.
