@@ -218,6 +218,7 @@ void TermCounter::add_text(std::string_view text) {
   for (const auto& word : words.words()) count_word(words.text(word), false);
   for (const auto& compound : words.compounds()) count_word(words.text(compound), true);
   for (const auto& part : words.parts()) count_part(words.text(part));
+  for (const auto& joined : words.joined()) count_part(words.text(joined));
 }
 
 void TermCounter::add_texts(json::Value entry) {

@@ -39,12 +39,9 @@ std::string fold_pattern(std::string_view pattern) {
 // A star beside a character of a script without spaces adds nothing: there, words have no ends.
 std::string_view without_idle_stars(std::string_view pattern) {
   const size_t first = pattern.find_first_not_of('*');
-  const size_t last = pattern.find_last_not_of('*');
-  size_t begin_of_last = last;
-  while ((static_cast<uint8_t>(pattern[begin_of_last]) & 0xC0) == 0x80) --begin_of_last;
-  if (text::has_unspaced(pattern.substr(begin_of_last, last + 1 - begin_of_last))) {
-    pattern = pattern.substr(0, last + 1);
-  }
+  const std::string_view without_last = pattern.substr(0, pattern.find_last_not_of('*') + 1);
+  const auto back = text::last_character(without_last).character_class;
+  if (back == text::CharacterClass::kUnspaced) pattern = without_last;
   const auto front = text::character_at(pattern, first).character_class;
   return front == text::CharacterClass::kUnspaced ? pattern.substr(first) : pattern;
 }
@@ -159,6 +156,7 @@ class TextPlanner {
       wildcards_.push_back({"*" + text + "*", matches.rows, false});
     }
     for (const auto& one : found.compounds()) compounds_.emplace_back(found.text(one));
+    for (const auto& one : found.joined()) parts_.emplace_back(found.text(one));
     for (const auto& word : found.words()) VARVE_TRY(rank_parts(found, word));
     return {};
   }
@@ -430,7 +428,8 @@ class TextPlanner {
   TextPlan plan_;
   TextLookup lookup_;  // its lists are the plan's
   std::vector<std::string> words_;
-  std::vector<std::string> parts_;  // asked for as words: of names that no entry has
+  std::vector<std::string> parts_;  // asked for as words: of names that no entry has, and what
+                                    // hyphens join, as one word
   std::vector<std::string> compounds_;
   std::vector<RankedTerm> wildcards_;
   boost::unordered_flat_set<std::string> ranked_;  // the texts of the plan's terms

@@ -11,12 +11,14 @@ namespace {
 using text::behind_ignored;
 using text::character_at;
 using text::CharacterClass;
+using text::last_character;
 using Kind = TextClause::Kind;
 using Sign = TextClause::Sign;
 
 bool starts_word(std::string_view text, size_t at) {
   const auto next = text::skip_ignored(text, &at).character_class;
-  return next == CharacterClass::kWord || next == CharacterClass::kUnspaced;
+  return next == CharacterClass::kWord || next == CharacterClass::kUnspaced ||
+         next == CharacterClass::kEmoji;
 }
 
 bool is_word_character(CharacterClass one) {
@@ -44,7 +46,8 @@ bool is_wildcard(std::string_view token) {
     } else if (character.code_point == '?') {
       // Only inside a word: at its end it asks.
       has_question_mark = has_question_mark || starts_word(token, after);
-    } else if (character.character_class == CharacterClass::kOther) {
+    } else if (character.character_class == CharacterClass::kOther ||
+               character.character_class == CharacterClass::kEmoji) {
       return false;
     } else if (starts_word(token, at)) {
       has_word = true;
@@ -66,17 +69,12 @@ std::string_view without_punctuation(std::string_view token) {
   const auto may_end = [](const text::Character& one) {
     return one.code_point == '+' || one.code_point == '#';
   };
-  const auto last_of = [](std::string_view text) {
-    size_t at = text.size() - 1;
-    while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
-    return character_at(text, at);
-  };
   while (!token.empty() && is_edge(character_at(token, 0))) {
     token.remove_prefix(character_at(token, 0).size_bytes);
   }
-  while (!token.empty() && (is_edge(last_of(token)) || token.back() == '?')) {
-    if (may_end(last_of(token))) break;
-    token.remove_suffix(last_of(token).size_bytes);
+  while (!token.empty() && (is_edge(last_character(token)) || token.back() == '?')) {
+    if (may_end(last_character(token))) break;
+    token.remove_suffix(last_character(token).size_bytes);
   }
   return token;
 }

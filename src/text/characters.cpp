@@ -42,20 +42,35 @@ bool completes_letter(uint32_t code_point) noexcept {
          code_point == 0xFF9F;
 }
 
-// Soft hyphen, joiners, marks of direction, invisible operators, marks around symbols, and
-// variation selectors, also those of Mongolian letters and of ideographs.
+// Soft hyphen, joiners, marks of direction, invisible operators, marks around symbols, variation
+// selectors, also those of Mongolian letters and of ideographs, and tones of skin; the points and
+// accents of Hebrew; the vowel points, the signs of recitation and the stretching line of Arabic.
 constexpr Range kIgnoredRanges[] = {
-    {0xAD, 0xAD},     {0x34F, 0x34F},   {0x61C, 0x61C},     {0x180B, 0x180F},
-    {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F},   {0x20D0, 0x20FF},
-    {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF},
+    {0xAD, 0xAD},     {0x34F, 0x34F},     {0x591, 0x5BD},     {0x5BF, 0x5BF},   {0x5C1, 0x5C2},
+    {0x5C4, 0x5C5},   {0x5C7, 0x5C7},     {0x610, 0x61A},     {0x61C, 0x61C},   {0x640, 0x640},
+    {0x64B, 0x652},   {0x656, 0x65F},     {0x670, 0x670},     {0x6D6, 0x6DC},   {0x6DF, 0x6E4},
+    {0x6E7, 0x6E8},   {0x6EA, 0x6ED},     {0x8CA, 0x8E1},     {0x8E3, 0x8FF},   {0x180B, 0x180F},
+    {0x200B, 0x200F}, {0x202A, 0x202E},   {0x2060, 0x206F},   {0x20D0, 0x20FF}, {0xFE00, 0xFE0F},
+    {0xFEFF, 0xFEFF}, {0x1F3FB, 0x1F3FF}, {0xE0100, 0xE01EF},
 };
 
 bool is_ignored(uint32_t code_point) noexcept {
   // Nearly all letters are between these.
-  const bool is_letter = (code_point > 0x34F && code_point < 0x61C) ||
-                         (code_point > 0x61C && code_point < 0x180B) ||
+  const bool is_letter = (code_point > 0x34F && code_point < 0x591) ||
+                         (code_point > 0x8FF && code_point < 0x180B) ||
                          (code_point > 0x20FF && code_point < 0xFE00);
   return !is_letter && is_in(kIgnoredRanges, code_point);
+}
+
+// Where pictures are; some that Unicode has not given a picture yet are among them.
+constexpr Range kEmojiRanges[] = {
+    {0x231A, 0x231B}, {0x23E9, 0x23FA}, {0x2600, 0x27BF},
+    {0x2B1B, 0x2B1C}, {0x2B50, 0x2B55}, {0x1F000, 0x1FAFF},
+};
+
+bool is_emoji(uint32_t code_point, utf8proc_category_t category) noexcept {
+  const bool may_be = category == UTF8PROC_CATEGORY_SO || category == UTF8PROC_CATEGORY_CN;
+  return may_be && is_in(kEmojiRanges, code_point);
 }
 
 CharacterClass class_of(uint32_t code_point) noexcept {
@@ -68,7 +83,9 @@ CharacterClass class_of(uint32_t code_point) noexcept {
   const bool is_mark = (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME) ||
                        completes_letter(code_point);
   const bool is_word = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
-  if (!is_word) return CharacterClass::kOther;
+  if (!is_word) {
+    return is_emoji(code_point, category) ? CharacterClass::kEmoji : CharacterClass::kOther;
+  }
   if (is_unspaced(code_point)) return CharacterClass::kUnspaced;
   return is_mark ? CharacterClass::kMark : CharacterClass::kWord;
 }
@@ -78,8 +95,8 @@ bool is_hangul_letter(uint32_t code_point) noexcept {
   return code_point >= 0x3131 && code_point <= 0x318E;
 }
 
-// Letters that do not decompose, but stand for plain Latin ones to people who search.
-std::string_view plain_latin(int32_t code_point) noexcept {
+// Letters that do not decompose, but stand for other ones to people who search.
+std::string_view plain_letter(int32_t code_point) noexcept {
   switch (code_point) {
     case 0xF8: return "o";   // o with stroke
     case 0x111:              // d with stroke
@@ -90,9 +107,24 @@ std::string_view plain_latin(int32_t code_point) noexcept {
     case 0x131: return "i";  // dotless i
     case 0xE6: return "ae";
     case 0x153: return "oe";
-    case 0xFE: return "th";  // thorn
+    case 0xFE: return "th";       // thorn
+    case 0x671: return "\u0627";  // alef, joined to the word before it
+    case 0x649:                   // yeh without dots
+    case 0x6CC: return "\u064A";  // yeh of Persian
+    case 0x6A9: return "\u0643";  // kaf of Persian
     default: return {};
   }
+}
+
+// Of a decomposed character: as std::remove_if().
+int32_t* without_dropped_marks(int32_t* begin, int32_t* end) noexcept {
+  uint32_t letter = 0;  // 0: none yet, so a mark stands alone
+  return std::remove_if(begin, end, [&](int32_t c) {
+    const auto code_point = static_cast<uint32_t>(c);
+    if (is_ignored(code_point) || (letter != 0 && drops_mark(letter, code_point))) return true;
+    if (class_of(code_point) != CharacterClass::kMark) letter = code_point;
+    return false;
+  });
 }
 
 }  // namespace
@@ -103,6 +135,13 @@ Character wide_character_at(std::string_view text, size_t offset) noexcept {
   const auto code_point = take_code_point(rest);
   if (!code_point) return {0xFFFD, 1, CharacterClass::kOther};
   return {*code_point, static_cast<uint32_t>(before - rest.size()), class_of(*code_point)};
+}
+
+Character last_character(std::string_view text) noexcept {
+  if (text.empty()) return {};
+  size_t at = text.size() - 1;
+  while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) --at;
+  return character_at(text, at);
 }
 
 Character skip_ignored(std::string_view text, size_t* offset) noexcept {
@@ -118,12 +157,27 @@ size_t behind_ignored(std::string_view text, size_t offset) noexcept {
   return offset;
 }
 
-bool drops_accents(uint32_t code_point) noexcept {
-  return code_point < 0x250 || (code_point >= 0x370 && code_point < 0x400) ||
-         (code_point >= 0x1E00 && code_point < 0x2000);
+bool drops_mark(uint32_t letter, uint32_t mark) noexcept {
+  constexpr uint32_t kGrave = 0x300;
+  constexpr uint32_t kAcute = 0x301;
+  constexpr uint32_t kDots = 0x308;
+  constexpr uint32_t kCyrillicYe = 0x435;
+  constexpr uint32_t kAlef = 0x627;
+  if (letter == kAlef) return mark >= 0x653 && mark <= 0x655;  // hamza above and below, madda
+  if (mark < 0x300 || mark > 0x36F) return false;
+  const bool is_latin = letter < 0x250 || (letter >= 0x1E00 && letter < 0x1F00);
+  const bool is_greek =
+      (letter >= 0x370 && letter < 0x400) || (letter >= 0x1F00 && letter < 0x2000);
+  if (is_latin || is_greek) return true;
+  if (mark == kDots) return letter == kCyrillicYe;
+  constexpr std::u32string_view kCyrillicVowels = U"аеиоуыэюяєі";
+  const bool is_stress = mark == kGrave || mark == kAcute;
+  return is_stress && kCyrillicVowels.find(letter) != std::u32string_view::npos;
 }
 
-bool is_accent(uint32_t code_point) noexcept { return code_point >= 0x300 && code_point <= 0x36F; }
+bool is_half_of_flag(uint32_t code_point) noexcept {
+  return code_point >= 0x1F1E6 && code_point <= 0x1F1FF;
+}
 
 bool is_blank(uint32_t code_point) noexcept {
   if ((code_point >= '\t' && code_point <= '\r') || code_point == 0x85) return true;
@@ -172,17 +226,13 @@ void append_folded(uint32_t code_point, std::string* out) {
     append_utf8(code_point, out);
     return;
   }
-  auto* end = folded.data() + count;
-  if (drops_accents(static_cast<uint32_t>(folded[0]))) {
-    end = std::remove_if(folded.data(), end,
-                         [](int32_t c) { return is_accent(static_cast<uint32_t>(c)); });
-  }
+  auto* const end = without_dropped_marks(folded.data(), folded.data() + count);
   count =
       utf8proc_normalize_utf32(folded.data(), end - folded.data(),
                                static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   for (utf8proc_ssize_t i = 0; i < count; ++i) {
     const int32_t c = folded[static_cast<size_t>(i)];
-    const std::string_view plain = plain_latin(c);
+    const std::string_view plain = plain_letter(c);
     if (!plain.empty()) {
       out->append(plain);
     } else {
@@ -210,17 +260,17 @@ void compose(size_t begin, std::string* out) {
 
 void append_folded_word(std::string_view word, std::string* out) {
   const size_t begin = out->size();
-  size_t before = out->size();  // the last character kept, folded
   bool has_marks = false;
   for (size_t at = 0; at < word.size();) {
     const Character character = character_at(word, at);
     at += character.size_bytes;
     if (character.character_class == CharacterClass::kIgnored) continue;
-    const bool may_fall_away = is_accent(character.code_point) && before < out->size();
-    if (may_fall_away && drops_accents(character_at(*out, before).code_point)) continue;
-    before = out->size();
+    const bool is_mark = character.character_class == CharacterClass::kMark;
+    if (is_mark && out->size() > begin) {
+      if (drops_mark(last_character(*out).code_point, character.code_point)) continue;
+    }
     append_folded(character.code_point, out);
-    has_marks = has_marks || character.character_class == CharacterClass::kMark;
+    has_marks = has_marks || is_mark;
   }
   if (has_marks) compose(begin, out);
 }

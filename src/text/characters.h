@@ -16,7 +16,9 @@ enum class CharacterClass : uint8_t {
   kWord,        // letters and numbers of scripts that separate words
   kMark,        // combining, or the further parts of a hangul syllable: continues a word
   kUnspaced,    // of scripts that write words without spaces: Chinese, Japanese, Korean, Thai, ...
-  kIgnored,     // soft hyphen, joiners, marks of direction, variation selectors: as if not there
+  kEmoji,       // a picture; each is found by itself
+  kIgnored,     // as if not there: soft hyphen, joiners, marks of direction, variation selectors,
+                // tones of skin, and the vowel points of Hebrew and Arabic, which few people type
   kApostrophe,  // ' and its typographic forms
   kConnector,   // _ - . / \ @ : + # ~ : join words to identifiers, paths, addresses
 };
@@ -54,21 +56,28 @@ inline constexpr auto kAsciiClasses = [] {
   return wide_character_at(text, offset);
 }
 
+// The character at the end of well-formed UTF-8.
+[[nodiscard]] Character last_character(std::string_view text) noexcept;
+
 // The first character from `*offset` on that is not ignored, and its place.
 Character skip_ignored(std::string_view text, size_t* offset) noexcept;
 [[nodiscard]] size_t behind_ignored(std::string_view text, size_t offset) noexcept;
 
-// Whether accents are dropped from the letter: Latin and Greek. Other scripts keep their marks,
-// which tell words apart there.
-[[nodiscard]] bool drops_accents(uint32_t code_point) noexcept;
-[[nodiscard]] bool is_accent(uint32_t code_point) noexcept;  // U+0300 to U+036F
+// Whether a mark falls away behind a letter: every accent (U+0300 to U+036F) of Latin and Greek
+// ones; of Cyrillic vowels the stress, and the dots of yo; what alef bears. Other marks tell words
+// apart.
+[[nodiscard]] bool drops_mark(uint32_t letter, uint32_t mark) noexcept;
+
+// Two of these are one flag.
+[[nodiscard]] bool is_half_of_flag(uint32_t code_point) noexcept;
 
 // Whether it separates words and shows nothing: blanks of every width, ends of lines.
 [[nodiscard]] bool is_blank(uint32_t code_point) noexcept;
 
-// Appends the folded form of one character: compatibility form, case folded, accents dropped where
-// drops_accents(); letters that are Latin ones with a stroke or joined (o with a stroke, ae) become
-// those. What several characters make, compose() puts together.
+// Appends the folded form of one character: compatibility form, case folded, without the marks that
+// fall away; letters that are others with a stroke or joined (o with a stroke, ae), or only typed
+// otherwise (the yeh of Persian), become those. What several characters make, compose() puts
+// together.
 void append_folded(uint32_t code_point, std::string* out);
 
 // Whether a character of a script without spaces is in the text.
@@ -84,7 +93,7 @@ void append_utf8(uint32_t code_point, std::string* out);
 inline constexpr size_t kComposedBytesMax = 512;
 void compose(size_t begin, std::string* out);
 
-// Appends a word folded as a whole, and composed: ignored characters and dropped accents fall away.
+// Appends a word folded as a whole, and composed: ignored characters and dropped marks fall away.
 void append_folded_word(std::string_view word, std::string* out);
 
 }  // namespace varve::text

@@ -115,9 +115,10 @@ struct ReadShortWord {
 }
 
 // The word that begins at `at`, if it is one of ASCII letters and digits, is short, stands apart,
-// and has no capitals that may divide it (capitals.h).
+// and has no parts: no capitals that may divide it, no number before letters (word_parts.h).
 [[nodiscard]] inline ReadShortWord read_short_word(std::string_view text, size_t at) noexcept {
-  constexpr uint64_t kFold = 0x2020202020202020;  // of a digit that bit is set already
+  constexpr uint64_t kFold = 0x2020202020202020;    // of a digit that bit is set already
+  constexpr uint64_t kLetter = 0x4040404040404040;  // of a digit that bit is not set
   constexpr size_t kHalf = sizeof(uint64_t);
   const auto bytes_before = [](uint64_t outside) {
     return static_cast<size_t>(std::countr_zero(outside)) / 8;
@@ -142,6 +143,7 @@ struct ReadShortWord {
   }
   if (capitals_behind_first != 0 && others != 0) return {};
   if (size == 0 || !stands_apart(text, at + size)) return {};
+  if (is_digit(text[at]) && ((word.folded.low | word.folded.high) & kLetter) != 0) return {};
   word.size_bytes = size;
   return word;
 }

@@ -6,8 +6,8 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
-#include "text/capitals.h"
 #include "text/characters.h"
+#include "text/word_parts.h"
 
 namespace varve::text {
 
@@ -70,6 +70,7 @@ void Words::start(std::string_view text, bool english) {
   words_.clear();
   compounds_.clear();
   parts_.clear();
+  joined_.clear();
 }
 
 void Words::read(std::string_view text, bool english) {
@@ -85,6 +86,7 @@ size_t Words::read_next(size_t at) {
     return plain_end > at ? add_plain_word(at, plain_end) : read_compound(at);
   }
   if (character.character_class == CharacterClass::kUnspaced) return read_unspaced(at);
+  if (character.character_class == CharacterClass::kEmoji) return read_emoji(at);
   return at + character.size_bytes;
 }
 
@@ -141,6 +143,24 @@ bool Words::add_mark(const Character& mark, size_t begin) {
   const bool is_kept = folded_.size() - begin <= kWordBytesMax / 2;
   if (!is_kept) folded_.resize(before);
   return is_kept;
+}
+
+// --- emojis --------------------------------------------------------------------------------------
+
+// One character, or a flag. What several make together, as a family, is found by each of them.
+size_t Words::read_emoji(size_t at) {
+  const Character first = character_at(source_, at);
+  const size_t begin = folded_.size();
+  append_utf8(first.code_point, &folded_);
+  size_t end = at + first.size_bytes;
+  const Character second = character_at(source_, end);
+  if (is_half_of_flag(first.code_point) && is_half_of_flag(second.code_point)) {
+    append_utf8(second.code_point, &folded_);
+    end += second.size_bytes;
+  }
+  compounds_.push_back(
+      {static_cast<uint32_t>(begin), static_cast<uint32_t>(folded_.size()), at, end});
+  return end;
 }
 
 // --- plain words ---------------------------------------------------------------------------------
@@ -272,6 +292,7 @@ size_t Words::read_compound(size_t at) {
   if (english_ && pieces_.size() > 1) join_english_pieces();
   emit_pieces();
   if (pieces_.size() > 1 || !tail_.empty()) emit_compounds();
+  emit_joined();
   return at;
 }
 
@@ -306,6 +327,27 @@ void Words::emit_pieces() {
     if (piece.begin == piece.end) continue;
     const auto size = static_cast<uint32_t>(cut_utf8(piece_text(piece), kWordBytesMax).size());
     words_.push_back({piece.begin, piece.begin + size, piece.source_begin, piece.source_end});
+  }
+}
+
+// Two words with a hyphen between them, and no other hyphen beside them, are written as one as
+// well: e-mail, UTF-8, pre-commit. Numbers are not.
+void Words::emit_joined() {
+  const auto has_hyphen = [&](size_t piece) {
+    return piece > 0 && piece < pieces_.size() && pieces_[piece].separator == '-';
+  };
+  for (size_t i = 1; i < pieces_.size(); ++i) {
+    if (!has_hyphen(i) || has_hyphen(i - 1) || has_hyphen(i + 1)) continue;
+    const Piece& first = pieces_[i - 1];
+    const Piece& second = pieces_[i];
+    const size_t size = piece_text(first).size() + piece_text(second).size();
+    const bool is_number = is_digits(piece_text(first)) && is_digits(piece_text(second));
+    if (is_number || size > kDividedBytesMax) continue;
+    const size_t begin = folded_.size();
+    folded_.append(folded_, first.begin, first.end - first.begin);
+    folded_.append(folded_, second.begin, second.end - second.begin);
+    joined_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(folded_.size()),
+                       first.source_begin, second.source_end});
   }
 }
 

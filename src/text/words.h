@@ -5,8 +5,9 @@
 //              word, so that two-character words are found.
 //   compound   what connectors join, as an additional term: "pr-1234" besides "pr" and "1234",
 //              "jo@example.com", "example.com", "src/main.py", "main.py", "c++"; "1.2" of "v1.2",
-//              and the day of a time.
-//   part       what capitals divide a word into: "user" of getUserProfile.
+//              and the day of a time. An emoji is one, too: it stands between no words.
+//   part       what capitals divide a word into: "user" of getUserProfile; "25" and "mib" of 25MiB.
+//   joined     two words that a hyphen joins, as one: "email" of e-mail, "utf8" of UTF-8.
 //
 // docs/retrieval.md#words has the rules with examples, tests/unit/text/words_test.cpp the cases.
 #pragma once
@@ -22,7 +23,8 @@ namespace varve::text {
 
 inline constexpr size_t kWordBytesMax = 128;  // longer words are cut, longer compounds left out
 
-// A text's words, in order, its compounds and parts. Reused between texts so that memory is kept.
+// A text's words, in order, and what else it is found by. Reused between texts so that memory is
+// kept.
 class Words {
  public:
   struct Word {
@@ -41,6 +43,7 @@ class Words {
   [[nodiscard]] const std::vector<Word>& words() const { return words_; }
   [[nodiscard]] const std::vector<Word>& compounds() const { return compounds_; }
   [[nodiscard]] const std::vector<Word>& parts() const { return parts_; }
+  [[nodiscard]] const std::vector<Word>& joined() const { return joined_; }
   [[nodiscard]] std::string_view text(const Word& word) const {
     return std::string_view(folded_).substr(word.begin, word.end - word.begin);
   }
@@ -72,6 +75,7 @@ class Words {
   void start(std::string_view text, bool english);
   size_t read_next(size_t at);
   size_t read_unspaced(size_t at);
+  size_t read_emoji(size_t at);
   bool add_mark(const Character& mark, size_t begin);
   [[nodiscard]] size_t end_of_plain_word(size_t at) const;
   size_t add_plain_word(size_t begin, size_t end);
@@ -87,6 +91,7 @@ class Words {
   void emit_compounds();
   void emit_compound(size_t first, size_t last);
   void emit_part_asked_for(const Word& compound);
+  void emit_joined();
   void drop_repeated_compounds(size_t before);
   [[nodiscard]] std::string_view piece_text(const Piece& piece) const {
     return std::string_view(folded_).substr(piece.begin, piece.end - piece.begin);
@@ -98,6 +103,7 @@ class Words {
   std::vector<Word> words_;
   std::vector<Word> compounds_;
   std::vector<Word> parts_;
+  std::vector<Word> joined_;
   std::vector<Piece> pieces_;  // of the compound being read
   std::string tail_;           // "++" or "#" behind it
 };

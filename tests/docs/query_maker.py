@@ -8,7 +8,7 @@ CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 WORDS = ["tea", "kettle", "kettles", "flow", "token", "tokens", "the", "how", "to-do", "user",
          "assistant", "teaFlow", "teaFlow", "userToken", "toTheKettle", "HTTPUser", "myTokens",
          "userDo", "itSelf", "self", "pr-1234", "PR", "1234", "open_ticket", "src/main.c", "main.c",
-         "i", "we"]
+         "25MiB", "25", "MiB", "todo", "pr1234", "i", "we"]
 DAYS = ["2026-01-05", "January 5th", "in January", "in December", "yesterday", "3 days ago",
         "today", "last Friday", "on Monday", "last week", "two months ago", "last month",
         "a week ago", "-2026-01-05", "-yesterday"]

@@ -28,14 +28,25 @@ def compounds_of(text):
 
 
 def parts_of(text, known=()):
-    """What capitals divide words that are not known into: get and user of getUser."""
+    """What capitals divide words that are not known into: get and user of getUser; a number and
+    its unit."""
     found = []
     for word in re.findall(r"[A-Za-z0-9]+", text):
+        if unit := re.fullmatch(r"([0-9]+)((?!(?:st|nd|rd|th)$)[A-Za-z]{2,3})", word):
+            found += [] if word.lower() in known else [part.lower() for part in unit.groups()]
+            continue
         parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", word)
         is_name = 1 < len(parts) <= min(8, len(word) // 2) and re.search("[a-z]", word)
         if is_name and word.lower() not in known:
             found += [part.lower() for part in parts if len(part) > 1]
     return found
+
+
+def one_words_of(text):
+    """What hyphens join two and two, as one word: todo of to-do."""
+    pair = r"(?<![a-z0-9-])(?<![a-z0-9]-)([a-z0-9]+)-([a-z0-9]+)(?!-?[a-z0-9])"
+    joined = [first + second for first, second in re.findall(pair, text.lower())]
+    return [word for word in joined if not word.isdigit()]
 
 
 class Entry:
@@ -50,7 +61,8 @@ class Entry:
         for text in texts:
             self.terms.update(compounds_of(text))
         self.length = sum(word not in STOP_WORDS for words in self.words for word in words)
-        self.parts = Counter(part for text in texts for part in parts_of(text))
+        self.parts = Counter(part for text in texts
+                             for part in parts_of(text) + one_words_of(text))
         self.links = set(given.get("references", []))
 
     def has_tag(self, tag):
@@ -85,7 +97,7 @@ class Text:
         asked = self.plain + self.must
         words = [word for kind, text in asked if kind != "wildcard" for word in words_of(text)]
         words += [part for kind, text in asked if kind == "word"
-                  for part in parts_of(text, known | STOP_WORDS)]
+                  for part in parts_of(text, known | STOP_WORDS) + one_words_of(text)]
         found = [word for word in words if word not in STOP_WORDS]
         found += [term for kind, text in asked if kind == "word" for term in compounds_of(text)]
         has_others = found or any(kind == "wildcard" for kind, _ in asked)

@@ -6,15 +6,32 @@ import unicodedata
 from collections import Counter
 
 PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i",
-                       "æ": "ae", "œ": "oe", "þ": "th"})
+                       "æ": "ae", "œ": "oe", "þ": "th", "\u0671": "\u0627", "\u0649": "\u064a",
+                       "\u06cc": "\u064a", "\u06a9": "\u0643"})
+EMOJI = re.compile("[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u2767\U0001f000-\U0001faff]")
 UNSPACED = ("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "IDEOGRAPHIC", "HANGUL", "THAI",
             "LAO", "KHMER", "MYANMAR")
-IGNORED = "\u200b\u200c\u200d\u200e\u200f\u00ad\u034f\u2060\ufeff\ufe0f\U000e0100"
+IGNORED = "\u200b\u200c\u200d\u200e\u200f\u00ad\u034f\u2060\ufeff\ufe0f\U000e0100\U0001f3fd"
+IGNORED += "\u0640\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652"  # of Arabic
+IGNORED += "\u05b0\u05b4\u05b8\u05b9\u05bc\u05c1\u05c2"  # of Hebrew
 APOSTROPHES = "'’"
+HYPHENS = "-\u2010\u2011"
 CONNECTORS = "_-./\\@:+#~" + APOSTROPHES
 # Of a compound: a version without its v, the day of a time.
 PART = re.compile(r"(?a:^v(\d+\.\d.*)|^(\d{4}-\d\d-\d\d)t\d\d)", re.S)
 ENDING_A_PART = "/\\@:+#~"
+
+STRESS = "\u0300\u0301"
+CYRILLIC_VOWELS = "аеиоуыэюяєі"
+
+
+def is_dropped(mark, letter):
+    """Whether a mark falls away behind a letter, both decomposed."""
+    if unicodedata.name(letter, "").startswith(("LATIN", "GREEK")):
+        return True
+    if letter == "\u0627":  # alef
+        return mark in "\u0653\u0654\u0655"
+    return mark in STRESS and letter in CYRILLIC_VOWELS or letter + mark == "е\u0308"
 
 
 def is_unspaced(character):
@@ -28,14 +45,14 @@ def is_word_part(character):
 
 
 def folded(word):
-    """Compatibility form, case folded, composed; Latin and Greek letters lose their accents."""
+    """Compatibility form, case folded, composed; Latin and Greek letters lose their accents,
+    Cyrillic vowels their stress and the dots of yo, alef what it bears."""
     shown = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
-    kept, keeps_marks = "", True
+    kept, letter = "", ""
     for character in unicodedata.normalize("NFD", shown):
         if unicodedata.category(character)[0] != "M":
-            name = unicodedata.name(character, "")
-            keeps_marks = not name.startswith(("LATIN", "GREEK"))
-        elif not keeps_marks:
+            letter = character
+        elif letter and is_dropped(character, letter):
             continue
         kept += character
     return unicodedata.normalize("NFC", kept).translate(PLAIN).replace("’", "'")
@@ -70,6 +87,19 @@ def compounds_of(text, runs):
                                       for parts in PART.findall(one) for part in parts if part]))
 
 
+def one_words_of(text, groups):
+    """What hyphens join two and two, as one word: email of e-mail."""
+    found = []
+    for runs in groups:
+        hyphens = [text[begin - 1] in HYPHENS for begin, *_ in runs[1:]]
+        for at, is_hyphen in enumerate(hyphens):
+            if is_hyphen and not any(hyphens[max(0, at - 1):at] + hyphens[at + 1:at + 2]):
+                words = [folded(text[begin:end]) for begin, end, _ in runs[at:at + 2]]
+                if not all(re.fullmatch("[0-9]+", word) for word in words):
+                    found.append("".join(words))
+    return found
+
+
 def without_thousands(text):
     """1,200 is 1200, but x1,200 is x1 and 200."""
     def number(found):
@@ -91,6 +121,8 @@ class Analysis:
         self.length, self.terms = len(words), Counter(words)
         for joined in self.joined(text, runs):
             self.terms.update(compounds_of(text, joined))
+        self.terms.update(EMOJI.findall(text))
+        self.one_words = one_words_of(text, self.joined(text, runs))
 
     @staticmethod
     def words_of(text, run):

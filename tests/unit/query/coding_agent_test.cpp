@@ -66,6 +66,12 @@ constexpr Kept kKept[] = {
     {"settings", "load_user_settings is not cached at all"},
     {"script", "JavaScript has no integers"},
     {"beans", "Java has checked exceptions"},
+    {"letter", "The e-mail about the outage went to all customers"},
+    {"charset", "Templates are read as UTF-8, whatever the locale is"},
+    {"hook", "The precommit hook formats what is staged"},
+    {"upload", "Uploads above 25MiB are refused by the proxy"},
+    {"pause", "The breaker pauses for 300 ms and tries again"},
+    {"shipped", "The importer is out 🎉"},
 };
 
 struct Asked {
@@ -223,6 +229,32 @@ TEST_F(CodingAgent, FindsANameThatNobodyWroteByItsParts) {
                 {"validate_token", "validate"},
                 {"CreateOrder", "trace"}});
   EXPECT_EQ(found("JavaScript"), "script") << "it is there: its parts are not asked for";
+}
+
+TEST_F(CodingAgent, FindsWhatAHyphenJoinsWithAndWithoutIt) {
+  expect_first({{"email", "letter"},
+                {"emails to customers", "letter"},
+                {"utf8", "charset"},
+                {"pre-commit", "hook"},
+                {"precommit", "hook"}});
+  add({"rival", "An email of another day"});
+  EXPECT_EQ(found("email"), "rival letter") << "the word itself counts more";
+  EXPECT_EQ(found("e-mail"), "letter rival");
+  EXPECT_EQ(found("+email"), "rival");
+}
+
+TEST_F(CodingAgent, FindsNumbersWithTheirUnits) {
+  expect_first({{"25 MiB", "upload"}, {"25mib", "upload"}, {"300ms", "pause"}});
+  EXPECT_EQ(found("+25 MiB"), "") << "no word of its own";
+}
+
+TEST_F(CodingAgent, FindsEmojis) {
+  EXPECT_EQ(found("🎉"), "shipped");
+  EXPECT_EQ(found("+🎉 importer"), "shipped");
+  EXPECT_EQ(found("importer -🎉"), "");
+  EXPECT_EQ(found("\"is out 🎉\""), "shipped");
+  EXPECT_EQ(found("🎉*"), "shipped");
+  EXPECT_EQ(found("🎊"), "");
 }
 
 TEST_F(CodingAgent, WhatMustOrMustNotBeThereIsAWordAndNoPart) {

@@ -319,7 +319,7 @@ TEST(BadDay, APhraseOverAnEmojiAndLoneMarks) {
   log.add(entry_of("a", 0.5, 1, "\"content\":\"black \xf0\x9f\x8d\xb5 tea\""));
   log.add(entry_of("b", 0.5, 1, "\"content\":\"\xcc\x81 \xcc\x81\xcc\x81\""));
   EXPECT_EQ(log.all_ids("{\"text\":\"\\\"black \xf0\x9f\x8d\xb5 tea\\\"\"}"), "a");
-  EXPECT_EQ(log.all_ids(R"({"text":"\"black tea\""})"), "a") << "an emoji is no word";
+  EXPECT_EQ(log.all_ids(R"({"text":"\"black tea\""})"), "a") << "an emoji stands between no words";
   EXPECT_EQ(log.all_ids("{\"text\":\"\xcc\x81\"}"), "");
   EXPECT_EQ(log.all_ids("{\"text\":\"+\xcc\x81*\"}"), "");
 }

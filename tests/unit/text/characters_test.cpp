@@ -77,7 +77,17 @@ TEST(Characters, Classes) {
       {"?", Class::kOther},
       {"&", Class::kOther},
       {"*", Class::kOther},
-      {"😀", Class::kOther},
+      {"😀", Class::kEmoji},
+      {"❤", Class::kEmoji},
+      {"✅", Class::kEmoji},
+      {"⭐", Class::kEmoji},
+      {"⌚", Class::kEmoji},
+      {"🇩", Class::kEmoji},
+      {"\xF0\x9F\xAB\xBF", Class::kEmoji},  // not given a picture yet
+      {"→", Class::kOther},
+      {"©", Class::kOther},
+      {"❨", Class::kOther},
+      {"❶", Class::kWord},
       {"—", Class::kOther},
       {"。", Class::kOther},
       {"฿", Class::kOther},
@@ -92,13 +102,21 @@ TEST(Characters, Classes) {
 }
 
 TEST(Characters, WhatIsIgnored) {
-  for (const uint32_t ignored : {0xADu,   0x34Fu,  0x61Cu,  0x180Bu, 0x180Fu,  0x200Bu, 0x200Du,
-                                 0x200Fu, 0x202Au, 0x202Eu, 0x2060u, 0x206Fu,  0x20D0u, 0x20E3u,
-                                 0x20FFu, 0xFE00u, 0xFE0Fu, 0xFEFFu, 0xE0100u, 0xE01EFu}) {
+  for (const uint32_t ignored :
+       {0xADu, 0x34Fu, 0x61Cu, 0x180Bu, 0x180Fu, 0x200Bu, 0x200Du, 0x200Fu, 0x202Au, 0x202Eu,
+        0x2060u, 0x206Fu, 0x20D0u, 0x20E3u, 0x20FFu, 0xFE00u, 0xFE0Fu, 0xFEFFu, 0xE0100u, 0xE01EFu,
+        // points of Hebrew
+        0x591u, 0x5BDu, 0x5BFu, 0x5C1u, 0x5C7u,
+        // vowels of Arabic and its stretching line
+        0x610u, 0x640u, 0x64Bu, 0x652u, 0x65Fu, 0x670u, 0x6EDu, 0x8FFu,
+        // tones of skin
+        0x1F3FBu, 0x1F3FFu}) {
     EXPECT_EQ(class_of(utf8(ignored)), Class::kIgnored) << std::hex << ignored;
   }
-  for (const uint32_t other : {0xACu, 0xAEu, 0x34Eu, 0x350u, 0x61Bu, 0x180Au, 0x2010u, 0x2029u,
-                               0x202Fu, 0x2070u, 0xFDFFu, 0xFE20u, 0xE01F0u}) {
+  for (const uint32_t other :
+       {0xACu,   0xAEu,   0x34Eu,  0x350u,   0x61Bu, 0x180Au, 0x2010u, 0x2029u, 0x202Fu,
+        0x2070u, 0xFDFFu, 0xFE20u, 0xE01F0u, 0x590u, 0x5BEu,  0x5D0u,  0x641u,  0x64Au,
+        0x653u,  0x655u,  0x66Fu,  0x671u,   0x6EEu, 0x900u,  0x1F3FAu}) {
     EXPECT_NE(class_of(utf8(other)), Class::kIgnored) << std::hex << other;
   }
 }
@@ -141,10 +159,26 @@ TEST(Characters, Folding) {
        "2"},
       {"ΌΣΟΣ", "οσοσ"},
       {"ς", "σ"},
-      {"Ё", "ё"},  // other scripts keep their marks
-      {"Й", "й"},
-      {"и\xCC\x86", "й"},  // composed
-      {"И\xCC\x86", "й"},  // and folded
+      {"Й", "й"},  // other scripts keep their marks
+      {"Ї", "ї"},
+      {"ЁЛКА", "елка"},  // but for what few people type
+      {"Е\xCC\x88лка", "елка"},
+      {"за\xCC\x81мок", "замок"},
+      {"ѝ", "и"},
+      {"ѓ", "ѓ"},  // a letter, no stress
+      {"أحمد", "احمد"},
+      {"ا\xD9\x94حمد", "احمد"},
+      {"إآٱ", "ااا"},
+      {"ﻷ", "لا"},
+      {"ؤئ", "ؤئ"},
+      {"مُحَمَّد", "محمد"},
+      {"محـــمد", "محمد"},
+      {"یک", "يك"},
+      {"على", "علي"},
+      {"שָׁלוֹם", "שלום"},
+      {"\xEF\xAC\xAA", "ש"},  // with its point, as one character
+      {"и\xCC\x86", "й"},     // composed
+      {"И\xCC\x86", "й"},     // and folded
       {"Ａ\xCC\x81", "a"},
       {"が", "が"},
       {"ｶﾞ", "ガ"},
@@ -209,14 +243,28 @@ TEST(Characters, CodePointsAsBytes) {
 }
 
 TEST(Characters, AccentsAreDroppedFromLatinAndGreek) {
-  for (const uint32_t c : {0x41u, 0xE9u, 0x24Fu, 0x3B1u, 0x1E00u, 0x1FFFu}) {
-    EXPECT_TRUE(drops_accents(c)) << c;
+  for (const uint32_t letter : {0x41u, 0xE9u, 0x24Fu, 0x3B1u, 0x1E00u, 0x1FFFu}) {
+    EXPECT_TRUE(drops_mark(letter, 0x300) && drops_mark(letter, 0x36F)) << letter;
+    EXPECT_FALSE(drops_mark(letter, 0x2FF) || drops_mark(letter, 0x370)) << letter;
   }
-  for (const uint32_t c : {0x250u, 0x36Fu, 0x400u, 0x438u, 0x1DFFu, 0x2000u, 0x304Bu}) {
-    EXPECT_FALSE(drops_accents(c)) << c;
+  for (const uint32_t letter : {0x250u, 0x36Fu, 0x400u, 0x438u, 0x1DFFu, 0x2000u, 0x304Bu}) {
+    EXPECT_FALSE(drops_mark(letter, 0x306)) << letter;
   }
-  EXPECT_TRUE(is_accent(0x300) && is_accent(0x36F));
-  EXPECT_FALSE(is_accent(0x2FF) || is_accent(0x370));
+}
+
+TEST(Characters, TheStressOfCyrillicVowelsTheDotsOfYoAndTheHamzaOfAlefAreDropped) {
+  EXPECT_TRUE(drops_mark(0x430, 0x300) && drops_mark(0x44F, 0x301) && drops_mark(0x435, 0x308));
+  EXPECT_FALSE(drops_mark(0x433, 0x301) || drops_mark(0x43A, 0x301)) << "letters of Macedonian";
+  EXPECT_FALSE(drops_mark(0x456, 0x308) || drops_mark(0x435, 0x306)) << "yi, and Chuvash";
+  EXPECT_TRUE(drops_mark(0x627, 0x653) && drops_mark(0x627, 0x655));
+  EXPECT_FALSE(drops_mark(0x627, 0x652) || drops_mark(0x627, 0x656) || drops_mark(0x648, 0x654));
+}
+
+TEST(Characters, TheLastOfAText) {
+  EXPECT_EQ(last_character("").size_bytes, 0u);
+  EXPECT_EQ(last_character("a").code_point, 'a');
+  EXPECT_EQ(last_character("aé").code_point, 0xE9u);
+  EXPECT_EQ(last_character("😀").size_bytes, 4u);
 }
 
 }  // namespace

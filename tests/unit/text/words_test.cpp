@@ -45,6 +45,14 @@ Texts parts_of(std::string_view text) {
   return out;
 }
 
+Texts joined_of(std::string_view text, bool english = true) {
+  Words words;
+  words.read(text, english);
+  Texts out;
+  for (const auto& joined : words.joined()) out.emplace_back(words.text(joined));
+  return out;
+}
+
 // What the words say they were made of.
 Texts sources_of(std::string_view text) {
   Words words;
@@ -90,6 +98,51 @@ TEST(Words, HaveNoPartsOfOneLetterAndNoneWhereCapitalsDivideNothing) {
   EXPECT_EQ(parts_of("caf\xC3\xA9Noir"), Texts({})) << "of ASCII alone";
 }
 
+TEST(Words, HaveTheNumberAndTheUnitAsParts) {
+  EXPECT_EQ(parts_of("25MiB 300ms at 5pm, 8GB 16-bit"),
+            Texts({"25", "mib", "300", "ms", "5", "pm", "8", "gb"}));
+  EXPECT_EQ(parts_of("src/30px.css:12ms 123456789012kB"),
+            Texts({"30", "px", "12", "ms", "123456789012", "kb"}));
+  EXPECT_EQ(parts_of("3d 10k 24hours 9fceb02 0x1f utf8 ms 12 1e9 12ms3 5µs 1st 2nd 3rd 8th"),
+            Texts({}));
+}
+
+TEST(Words, OfAHyphenAreOneWordAsWell) {
+  EXPECT_EQ(joined_of("An e-mail in UTF-8, pre\xE2\x80\x91"
+                      "commit of PR-1234"),
+            Texts({"email", "utf8", "precommit", "pr1234"}));
+  EXPECT_EQ(joined_of("src/back-end/main.py --no-verify Caf\xC3\xA9-Bar's"),
+            Texts({"backend", "noverify", "cafebar"}));
+  EXPECT_EQ(joined_of("555-1234 10-12 state-of-the-art 2026-03-14 a_b a.b don't x- -y a--b"),
+            Texts({}));
+  EXPECT_EQ(joined_of("a'b-c", false), Texts({"bc"}));
+  const std::string half(32, 'a');
+  EXPECT_EQ(joined_of(half + "-" + half), Texts({half + half}));
+  EXPECT_EQ(joined_of(half + "-" + half + "a"), Texts({}));
+  const std::string text = "see e-mail/x";
+  Words words;
+  words.read(text, true);
+  ASSERT_EQ(words.joined().size(), 1u);
+  EXPECT_EQ(text.substr(words.joined()[0].source_begin, 6), "e-mail");
+  EXPECT_EQ(words.joined()[0].source_end, 10u);
+  words.read("tea", true);
+  EXPECT_TRUE(words.joined().empty()) << "of the text before";
+}
+
+TEST(Words, EmojisStandAloneBetweenNoWords) {
+  EXPECT_EQ(compounds_of("shipped🎉🎉 it 👍🏽 ❤️ 👩‍💻"),
+            Texts({"🎉", "🎉", "👍", "❤", "👩", "💻"}));
+  EXPECT_EQ(words_of("shipped🎉🎉 it 👍🏽 ❤️ 👩‍💻"), Texts({"shipped", "it"}));
+  EXPECT_EQ(compounds_of("🇩🇪🇫🇷 🇩 a🇩"), Texts({"🇩🇪", "🇫🇷", "🇩", "🇩"}));
+  EXPECT_EQ(compounds_of("1️⃣ C++🎉"), Texts({"c++", "🎉"}));
+  const std::string text = "東🎉京";
+  Words words;
+  words.read(text, true);
+  ASSERT_EQ(words.compounds().size(), 1u);
+  EXPECT_EQ(text.substr(words.compounds()[0].source_begin, 4), "🎉");
+  EXPECT_EQ(words.compounds()[0].source_end, 7u);
+}
+
 TEST(Words, HaveVersionsWithoutTheirVAndTheDaysOfTimes) {
   EXPECT_EQ(compounds_of("V2.14.3"), Texts({"v2.14.3", "2.14.3"}));
   EXPECT_EQ(compounds_of("sdk@v1.2-rc.1"), Texts({"sdk@v1.2-rc.1", "v1.2-rc.1", "1.2-rc.1"}));
@@ -129,7 +182,7 @@ TEST(Words, CompoundsKnowWhereTheyComeFrom) {
 }
 
 TEST(Words, NoTextHasNone) {
-  for (const auto text : {"", " ", "\n\t", "... --- ???", "😀", "\xCC\x81", "\xC2\xAD",
+  for (const auto text : {"", " ", "\n\t", "... --- ???", "→", "\xCC\x81", "\xC2\xAD",
                           "\xE2\x80\x8D", "'", "''", "++", "#"}) {
     EXPECT_EQ(words_of(text), Texts()) << text;
     EXPECT_EQ(compounds_of(text), Texts()) << text;

@@ -1,7 +1,9 @@
-// Capitals: the parts of a word that its capitals divide, as programs and products are named:
-// get, User and Profile of getUserProfile, HTTP and Server of HTTPServer, Open and AI of OpenAI.
+// The parts of a word: what its capitals divide, as programs and products are named (get, User and
+// Profile of getUserProfile, HTTP and Server of HTTPServer, Open and AI of OpenAI), and a number
+// and its unit (25 and MiB of 25MiB).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -12,6 +14,19 @@ namespace varve::text {
 inline constexpr size_t kPartBytesMin = 2;  // shorter ones say nothing: the i of iPhone
 inline constexpr size_t kPartCountMax = 8;  // with more it is no name, but encoded bytes
 inline constexpr size_t kDividedBytesMax = 64;
+inline constexpr size_t kUnitBytesMin = 2;
+inline constexpr size_t kUnitBytesMax = 3;
+
+// The digits before a unit of ASCII letters, ms, MiB, pm; 0 when the word is something else, 8th
+// too.
+[[nodiscard]] constexpr size_t digits_before_unit(std::string_view word) noexcept {
+  const size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  const std::string_view unit = word.substr(digits);
+  const bool is_unit = unit.size() >= kUnitBytesMin && unit.size() <= kUnitBytesMax &&
+                       std::all_of(unit.begin(), unit.end(), is_letter);
+  const bool is_ordinal = unit == "st" || unit == "nd" || unit == "rd" || unit == "th";
+  return is_unit && !is_ordinal ? digits : 0;
+}
 
 // Whether a part begins inside the word at `at`, which is not 0: a capital behind what is none, or
 // the last of several when two small letters follow (but URLs is no UR and Ls).
@@ -21,7 +36,7 @@ inline constexpr size_t kDividedBytesMax = 64;
   return !is_upper(word[at - 1]) || (is_small(at + 1) && is_small(at + 2));
 }
 
-// The count of parts, short ones too; 1 when it is not divided.
+// The count of parts that capitals divide, short ones too; 1 when it is not divided.
 [[nodiscard]] constexpr size_t count_parts(std::string_view word) noexcept {
   size_t count = 1;
   bool has_small = false;
@@ -32,11 +47,17 @@ inline constexpr size_t kDividedBytesMax = 64;
   return has_small ? count : 1;  // 14T08 is a time
 }
 
-// Calls visit(begin, end) [bytes] with each part of at least kPartBytesMin of a word of ASCII
-// letters and digits; not at all when nothing divides it, or more than names are divided.
+// Calls visit(begin, end) [bytes] with a number and its unit, or with each part of at least
+// kPartBytesMin, of a word of ASCII letters and digits; not at all when nothing divides it, or more
+// than names are divided.
 template <typename Visit>
 constexpr void for_each_part(std::string_view word, Visit visit) {
   if (word.size() > kDividedBytesMax) return;
+  if (const size_t digits = digits_before_unit(word); digits > 0) {
+    visit(0, digits);
+    visit(digits, word.size());
+    return;
+  }
   const size_t count = count_parts(word);
   if (count == 1 || count > kPartCountMax || count * kPartBytesMin > word.size()) return;
   for (size_t begin = 0, at = 1; at <= word.size(); ++at) {
