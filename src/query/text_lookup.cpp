@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/text_check.h"
+#include "text/characters.h"
+
 namespace varve::query {
 
 namespace {
@@ -85,6 +88,17 @@ Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, 
   VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
   found.rows = list_of_rows(rows, index_, lists_);
   return found;
+}
+
+Result<TextLookup::Matches> TextLookup::segments(std::string_view compound) {
+  const std::string_view joined = compound.substr(0, compound.size() - tail_of(compound).size());
+  const bool has_segments = std::any_of(joined.begin(), joined.end(), [](char c) {
+    return text::ends_segment(static_cast<uint8_t>(c));
+  });
+  const auto wildcard = text::Wildcard::parse(compound);
+  if (!has_segments || !wildcard) return Matches{this->compound(compound)};
+  if (!may_search()) return Matches{{}, false, true};
+  return matches(*wildcard, false, SIZE_MAX);
 }
 
 // Whether a word with one of these stems does not match.

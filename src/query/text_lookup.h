@@ -62,6 +62,9 @@ class TextLookup {
                           size_t words_max = kExpansionsMax);
   // False after kSearchesMax calls of matches().
   [[nodiscard]] bool may_search() const { return searches_ < kSearchesMax; }
+  // The rows with a compound, also as segments of a longer one: src/main.c is in app/src/main.c:42.
+  // A search only where it has segments.
+  Result<Matches> segments(std::string_view compound);
   // Of words with a character of a script without spaces, where words have two. However many:
   // nobody asked for a wildcard.
   Result<Matches> character(const std::string& character);

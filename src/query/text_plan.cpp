@@ -191,7 +191,9 @@ class TextPlanner {
     Condition condition;
     const auto compounds = outermost_compounds(found);
     for (const auto& one : compounds) {
-      condition.lists.push_back(lookup_.compound(found.text(one)));
+      VARVE_TRY_ASSIGN(const auto matches, lookup_.segments(found.text(one)));
+      if (matches.is_too_many) return too_many_searches(std::string(found.text(one)));
+      condition.lists.push_back(matches.rows);
     }
     auto compound = compounds.begin();  // the first that does not end before the word
     const auto& words = found.words();

@@ -45,6 +45,13 @@ inline constexpr auto kAsciiClasses = [] {
   return classes;
 }();
 
+// A connector that ends a part of a path or an address which is worth finding by itself: of a/b.py
+// that is b.py.
+[[nodiscard]] constexpr bool ends_segment(uint32_t code_point) noexcept {
+  return code_point != 0 && code_point < kAsciiCount &&
+         std::string_view("/\\@:+#~").find(static_cast<char>(code_point)) != std::string_view::npos;
+}
+
 // As character_at(), for one that is not ASCII.
 [[nodiscard]] Character wide_character_at(std::string_view text, size_t offset) noexcept;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "text/characters.h"
 
 namespace varve::text {
 
@@ -26,6 +27,7 @@ std::optional<Wildcard> Wildcard::parse(std::string_view pattern) {
       in_prefix = false;
       continue;
     }
+    wildcard.has_segments_ = wildcard.has_segments_ || ends_segment(*code_point);
     if (in_prefix) wildcard.prefix_.append(before.substr(0, before.size() - pattern.size()));
     const auto known = std::find_if(wildcard.literals_.begin(), wildcard.literals_.end(),
                                     [&](const auto& one) { return one.first == *code_point; });
@@ -35,6 +37,7 @@ std::optional<Wildcard> Wildcard::parse(std::string_view pattern) {
       wildcard.literals_.emplace_back(*code_point, place);
     }
   }
+  if (wildcard.has_segments_) wildcard.prefix_.clear();
   return wildcard;
 }
 
@@ -47,10 +50,13 @@ uint64_t Wildcard::bits_of(uint32_t code_point) const {
 
 bool Wildcard::matches(std::string_view word) const {
   State state = kBegin;
-  while (state != 0) {
+  while (state != 0 || has_segments_) {
     const auto code_point = take_code_point(word);
     if (!code_point) break;
+    const bool is_between = has_segments_ && ends_segment(*code_point);
+    if (is_between && is_match(state)) return true;
     state = step(state, *code_point);
+    if (is_between) state |= kBegin;
   }
   return is_match(state);
 }

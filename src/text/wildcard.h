@@ -1,5 +1,8 @@
 // Wildcard: `*` (any characters, also none) and `?` (one character) inside a word.
 //
+// One that itself has segments (ends_segment()) also matches segments inside a longer word: src/*.c
+// matches app/src/main.c:42.
+//
 // Matching is one pass over the word, one machine word of state: the pattern's places are the bits
 // of a non-deterministic automaton, all followed at once. Linear for every pattern; there is no
 // backtracking to explode.
@@ -44,6 +47,7 @@ class Wildcard {
   uint64_t any_ = 0;                                     // places of `?`
   uint64_t stay_ = 0;                                    // places with a `*` before what comes next
   uint32_t count_ = 0;
+  bool has_segments_ = false;
   std::string prefix_;
 };
 

@@ -18,11 +18,6 @@ bool is_word_part(const Character& character) {
          character.character_class == CharacterClass::kMark;
 }
 
-// A connector that also ends a part which is worth finding by itself: a/b.py has b.py.
-bool ends_segment(char separator) {
-  return std::string_view("/\\@:+#~").find(separator) != std::string_view::npos && separator != 0;
-}
-
 char separator_of(const Character& character) {
   if (character.character_class == CharacterClass::kApostrophe) return '\'';
   return character.code_point < 128 ? static_cast<char>(character.code_point) : '-';
@@ -357,7 +352,7 @@ void Words::emit_compounds() {
   emit_compound(0, pieces_.size());
   size_t first = 0;
   for (size_t i = 1; i <= pieces_.size(); ++i) {
-    if (i < pieces_.size() && !ends_segment(pieces_[i].separator)) continue;
+    if (i < pieces_.size() && !ends_segment(static_cast<uint8_t>(pieces_[i].separator))) continue;
     const bool is_all = first == 0 && i == pieces_.size();
     const bool has_tail = i == pieces_.size() && !tail_.empty();
     if (!is_all && (i - first > 1 || has_tail)) emit_compound(first, i);

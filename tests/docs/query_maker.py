@@ -7,12 +7,14 @@ from query_model import HOUR_MS
 CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 WORDS = ["tea", "kettle", "kettles", "flow", "token", "tokens", "the", "how", "to-do", "user",
          "assistant", "teaFlow", "teaFlow", "userToken", "toTheKettle", "HTTPUser", "myTokens",
-         "userDo", "itSelf", "self", "pr-1234", "PR", "1234", "open_ticket", "src/main.c", "main.c",
-         "25MiB", "25", "MiB", "todo", "pr1234", "i", "we"]
+         "userDo", "itSelf", "self", "pr-1234", "PR", "1234", "open_ticket", "src/main.c",
+         "main.c", "lib/src/main.c", "src/main.c/x", "40MiB", "40", "MiB", "todo", "pr1234", "i",
+         "we"]
 DAYS = ["2026-01-05", "January 5th", "in January", "in December", "yesterday", "3 days ago",
         "today", "last Friday", "on Monday", "last week", "two months ago", "last month",
         "a week ago", "-2026-01-05", "-yesterday"]
-WILDCARDS = ["tok*", "kettl?s", "*ow", "o*", "pr-*", "main.?", "tea*", "zz*"]
+WILDCARDS = ["tok*", "kettl?s", "*ow", "o*", "pr-*", "main.?", "tea*", "zz*", "src/*",
+             "src/m*.c", "*/src/*"]
 TAGS = ["drinks", "security", "security.login", "securityx", "x.y.z", "x.y", "x"]
 TYPES = ["conversation", "finding", "decision", "preference", "odd"]
 HOURS_AGO = [0, 0.5, 1, 2, 23, 24, 25, 50, 73, 100, 120, 168, 500, 1500, 5000, -1, -30]

@@ -106,12 +106,15 @@ class Text:
     @staticmethod
     def is_in(unit, entry):
         kind, text = unit
-        if kind == "wildcard":
-            pattern = re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+        compound = compounds_of(text)[:1]
+        if kind == "wildcard" or kind == "word" and compound:
+            pattern = re.escape(text.lower()).replace(r"\*", ".*").replace(r"\?", ".")
+            if "/" in text:  # also within a longer path
+                pattern = f"(.*/)?{pattern}(/.*)?"
             return any(re.fullmatch(pattern, term) for term in entry.terms)
         wanted = words_of(text)
         if kind == "word":
-            return all(term in entry.terms for term in compounds_of(text)[:1] or wanted)
+            return all(term in entry.terms for term in wanted)
         return any(wanted == words[at:at + len(wanted)] for words in entry.words
                    for at in range(len(words)))
 

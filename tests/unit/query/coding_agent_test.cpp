@@ -122,6 +122,18 @@ TEST_F(CodingAgent, FindsPathsWholeAndByPart) {
                 {"src/grid.rs:55", "grid"}});
 }
 
+TEST_F(CodingAgent, FindsPathsWithinLongerOnes) {
+  EXPECT_EQ(found("+parser/lexer.cpp"), "lexer");
+  EXPECT_EQ(found("+src/parser/lexer.cpp"), "lexer") << "its line stands behind it";
+  EXPECT_EQ(found("+lexer.cpp:218"), "lexer");
+  EXPECT_EQ(found("+src/components/Modal"), "modal");
+  EXPECT_EQ(found("copy -internal/server"), "parser");
+  EXPECT_EQ(found("components/*/index.tsx"), "modal button");
+  EXPECT_EQ(found("+parser/*.cpp -src/parser/l*"), "parser");
+  EXPECT_EQ(found("+arser/lexer.cpp"), "");
+  EXPECT_EQ(found("+parser/lexer"), "") << "a part ends where a connector of parts is";
+}
+
 TEST_F(CodingAgent, FindsErrorsAsTheyArePasted) {
   expect_first({{"KeyError customer_id", "trace"},
                 {"index out of bounds: the len is 3", "grid"},

@@ -64,10 +64,29 @@ TEST(Wildcard, Matching) {
       {"東*", "東京", true},
       {"*京", "東京", true},
       {"pr-*", "pr-1234", true},
+      // Segments, also within a longer word.
+      {"src/*.c", "src/main.c", true},
+      {"src/*.c", "app/src/main.c", true},
+      {"src/*.c", "app/src/main.c:42", true},
+      {"src/*.c", "app/src/main.cpp", false},
+      {"src/*.c", "mysrc/main.c", false},
+      {"src/main.c", "a/b/src/main.c/d", true},
+      {"src/main.c", "a/src/main.cc", false},
+      {"src/main.c", "src/main.c", true},
+      {"a/b", "a/a/b", true},
+      {"a/b", "a/bb/a/b", true},
+      {"a/b", "xa/b", false},
+      {"x@y", "a:x@y#z", true},
+      {"main.*", "app/main.c", false},
   };
   for (const auto& [pattern, word, expected] : cases) {
     EXPECT_EQ(matches(pattern, word), expected) << pattern << " on " << word;
   }
+}
+
+TEST(Wildcard, PrefixOfOneWithSegmentsIsNone) {
+  EXPECT_EQ(Wildcard::parse("src/ma*")->prefix(), "");
+  EXPECT_EQ(Wildcard::parse("src.ma*")->prefix(), "src.ma");
 }
 
 // The plainest meaning there is; exponential, for short words only.
