@@ -419,7 +419,9 @@ Status Session::stop_keeping_lock() {
 }
 
 Status Session::flush(std::optional<uint64_t> wait_ms) {
-  return parts_->writer.has_unsynced() ? make_durable(wait_ms) : Status();
+  // What the disk did not take was answered as an add of any durability is.
+  const bool is_due = parts_->writer.has_unsynced() || parts_->core.storage->undurable().bytes > 0;
+  return is_due ? make_durable(wait_ms) : Status();
 }
 
 Status Session::make_durable(std::optional<uint64_t> wait_ms) {

@@ -67,6 +67,17 @@ TEST_F(OnAFailingDisk, EntriesAreKeptFoundAndSaidToBeUndurableUntilItTakesThem) 
   EXPECT_EQ(disk_.disk.crash()->read_file(path_of("memory.jsonl")), log) << "and is durable";
 }
 
+// As a sync of the store does it: of a session whose other answers are all durable, too.
+TEST_F(OnAFailingDisk, AFlushWritesWhatIsKeptOrSaysWhyNot) {
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  EXPECT_EQ(session_->flush().code(), Code::kNoSpace);
+  mend();
+  EXPECT_TRUE(session_->flush().ok());
+  EXPECT_TRUE(is_durable());
+  EXPECT_EQ(ids_on_disk(), "before a ");
+}
+
 TEST_F(OnAFailingDisk, TheNextWriteTakesThemAlong) {
   fill_up();
   ASSERT_TRUE(session_->add(entry_text("a")).ok());

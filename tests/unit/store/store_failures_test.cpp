@@ -50,6 +50,20 @@ TEST_F(StoreFailures, TheIdOfAnExpiredSessionThatCannotBeReadIsNotTaken) {
   EXPECT_TRUE(store->create_session(R"({"session_id":"s1"})").ok());
 }
 
+// With io_failure "buffer" an entry is answered although the disk did not take it.
+TEST_F(StoreFailures, ASyncDoesNotAnswerForWhatIsInMemoryOnly) {
+  const auto store = *Store::open("store", R"({"integrity":{"io_failure":"buffer"}})",
+                                  {&disk_, &clock_, &random_});
+  const auto session = *store->create_session(R"({"session_id":"s1"})");
+  fail(OperationKind::kAppend, "s1/memory.jsonl");
+  ASSERT_TRUE(session->add(R"({"id":"a","type":"finding","content":"tea"})").ok());
+  EXPECT_EQ(store->sync().code(), Code::kIo);
+  let_be();
+  EXPECT_TRUE(store->sync().ok());
+  const auto log = disk_.crash()->read_file("store/sessions/s1/memory.jsonl");
+  EXPECT_NE(log.value_or("").find(R"("id":"a")"), std::string::npos);
+}
+
 TEST_F(StoreFailures, ASessionOfANewerVersionExistsHoweverOldItIs) {
   const auto store = open("store");
   disk_.write_file("store/sessions/s1/metadata.json", R"({"version":2,"ttl_hours":1})");
