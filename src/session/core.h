@@ -308,8 +308,12 @@ class Core {
   const Settings& settings;  // of the context
   SessionEvents events;
   AnalyzerPool analyzers;
-  // The session's own, else the store's. Changed only while holding the storage's lock.
+  // The session's own, else the store's. Changed only while holding the storage's lock, by whose
+  // holder a change of another process is noticed.
   std::atomic<log::Durability> durability;
+  [[nodiscard]] log::Durability durability_of(const json::Tree& metadata_tree) const;
+  // To be called before the session gets this durability.
+  [[nodiscard]] Status prepare_for(log::Durability wanted) const;
   [[nodiscard]] bool is_durable() const { return durability == log::Durability::kCommit; }
   CappedFile kv_file;
   CappedFile transcript_file;
@@ -397,6 +401,7 @@ class Core {
   Status visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
                      const std::function<Status(std::string_view line)>& visit);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
+  void follow_durability();
 
   EntryCache cache_;
   std::mutex damage_mutex_;  // guards the next two; taken also under the index lock

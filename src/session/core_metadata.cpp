@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "log/quarantine.h"
 #include "session/core.h"
+#include "session/metadata/durability_names.h"
 #include "session/metadata/expiry.h"
 #include "session/retries.h"
 
@@ -83,6 +84,28 @@ void Core::follow_metadata() {
     metadata_mark_ = mark;
   }
   is_metadata_doubted_ = false;
+  follow_durability();
+}
+
+log::Durability Core::durability_of(const json::Tree& metadata_tree) const {
+  return durability_named(metadata_tree.get_string("durability")).value_or(settings.durability);
+}
+
+Status Core::prepare_for(log::Durability wanted) const {
+  const bool needs_flusher = wanted == log::Durability::kInterval && context.store != nullptr;
+  return needs_flusher ? context.store->start_flusher() : Status();
+}
+
+// What another process chose holds here as well. Where that is "interval" and no thread can be
+// started for it, every write is made durable by itself.
+void Core::follow_durability() {
+  log::Durability wanted = durability;
+  {
+    const std::shared_lock lock(index_mutex);
+    wanted = durability_of(metadata.tree());
+  }
+  if (wanted == durability) return;
+  durability = prepare_for(wanted).ok() ? wanted : log::Durability::kCommit;
 }
 
 // A repair by another process that accepts only gaps leaves the log, and its generation, as it is.

@@ -11,7 +11,6 @@
 #include "session/catalog.h"
 #include "session/core.h"
 #include "session/entry/batch_input.h"
-#include "session/metadata/durability_names.h"
 #include "session/metadata/expiry.h"
 #include "session/query/query.h"
 #include "session/query/selection.h"
@@ -66,17 +65,6 @@ struct Session::Parts {
 
 namespace {
 
-// The session's own, else the store's.
-log::Durability durability_of(const Core& core, const json::Tree& metadata) {
-  return durability_named(metadata.get_string("durability")).value_or(core.settings.durability);
-}
-
-// To be called before the session gets this durability.
-Status prepare_for(const Core& core, log::Durability durability) {
-  const bool needs_flusher = durability == log::Durability::kInterval;
-  return needs_flusher && core.context.store ? core.context.store->start_flusher() : Status();
-}
-
 // For calls that may find nothing to do.
 Status check_is_there(Core& core) {
   VARVE_TRY(core.check_not_expired());
@@ -129,8 +117,8 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
   Core& core = parts->core;
   VARVE_TRY(core.load());
   if (core.settings.recovery == Recovery::kStrict) VARVE_TRY(check_strictly(core));
-  core.durability = durability_of(core, core.metadata.tree());
-  VARVE_TRY(prepare_for(core, core.durability));
+  core.durability = core.durability_of(core.metadata.tree());
+  VARVE_TRY(core.prepare_for(core.durability));
   if (core.context.events->wants(Level::kInfo)) {
     VARVE_TRY(core.open_rows());
     json::Tree details = json::Tree::object();
@@ -310,7 +298,7 @@ Status Session::update(std::string_view patch) {
     const auto before = caps();
     VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       VARVE_TRY(metadata.apply_patch(patch));
-      VARVE_TRY(prepare_for(core, durability_of(core, metadata.tree())));
+      VARVE_TRY(core.prepare_for(core.durability_of(metadata.tree())));
       core.note_write(core.context.clock->now_ms());
       return Status();
     }));
@@ -332,7 +320,7 @@ Status Session::take_durability() {
   const log::Durability before = core.durability;
   {
     const std::shared_lock lock(core.index_mutex);
-    core.durability = durability_of(core, core.metadata.tree());
+    core.durability = core.durability_of(core.metadata.tree());
   }
   return core.is_durable() && core.durability != before ? sync_log(core.next_seq() - 1) : Status();
 }

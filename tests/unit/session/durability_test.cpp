@@ -1,0 +1,74 @@
+// What a session's durability promises when another process changes it.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class DurabilityByAnother : public testing::Test {
+ protected:
+  void SetUp() override {
+    CreateOptions options;
+    options.members.set("durability", json::Tree::string("os"));
+    disk_.make(options);
+    session_ = disk_.open();
+    other_ = disk_.open(process_.get());
+    ASSERT_TRUE(session_->add(entry_text("before")).ok());
+  }
+  void change(const std::string& durability) {
+    const Status changed = other_->update(R"({"durability":)" + durability + "}");
+    ASSERT_TRUE(changed.ok()) << changed.message();
+  }
+  // After the worst power loss there may be.
+  [[nodiscard]] std::string survivor(std::string_view name) const {
+    return disk_.disk.crash()->read_file(path_of(name)).value_or("");
+  }
+  [[nodiscard]] bool survives(std::string_view name, std::string_view text) const {
+    return survivor(name).find(text) != std::string::npos;
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::unique_ptr<io::SimulatedFileSystem> process_ = disk_.disk.process(4711);
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<Session> other_;
+};
+
+TEST_F(DurabilityByAnother, WhatIsAnsweredAfterAChangeToCommitSurvives) {
+  change("\"commit\"");
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_TRUE(survives("memory.jsonl", "\"before\""));
+  EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
+  ASSERT_TRUE(session_->remove("before", "").ok());
+  EXPECT_TRUE(survives("tombstones.jsonl", "\"before\""));
+  ASSERT_TRUE(session_->transcript_append("user", "hello").ok());
+  EXPECT_TRUE(survives("transcript.md", "hello"));
+}
+
+TEST_F(DurabilityByAnother, ItIsTheStoresAgainWhenItIsTakenAway) {
+  change("null");  // the store's is "commit"
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
+}
+
+// A reader of this process may have seen the change first.
+TEST_F(DurabilityByAnother, ItHoldsThoughTheMetadataWasReadBefore) {
+  change("\"commit\"");
+  ASSERT_TRUE(session_->check_alive().ok());
+  ASSERT_TRUE(session_->metadata().ok());
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
+}
+
+TEST_F(DurabilityByAnother, StatsTellIt) {
+  change("\"commit\"");
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_EQ(session_->stats()->get_string("durability"), "commit");
+}
+
+}  // namespace
+}  // namespace varve::session
