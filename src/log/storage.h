@@ -182,13 +182,14 @@ class SessionStorage {
   virtual void keep_lock() {}
   virtual void stop_keeping_lock() {}
 
+  // Another number once somebody has put the document; 0: not known.
+  virtual uint64_t document_mark(std::string_view) { return 0; }
+
   // --- only while holding the lock ---
   // The tail as lock() saw it: nobody who respects the lock has changed it since.
   virtual Result<Tail> locked_tail() { return tail(); }
   // Whether somebody else, in any process, held the lock since this object last did, or may have.
   [[nodiscard]] virtual bool was_locked_by_others() const { return false; }
-  // Another number once somebody has put the document; 0: not known.
-  virtual uint64_t document_mark(std::string_view) { return 0; }
   // Appends whole lines at `expected_bytes`, kConflict if that is not the end. With `durable`, the
   // lines and everything before them survive power loss when this answers ok; `last_seq` is then
   // published as durable. On any failure the stream is as it was, or the storage refuses every

@@ -243,6 +243,9 @@ class Core {
   // The same for the holder of the storage's lock, and only if another process may have put the
   // file since. Best effort: who cannot read it goes on with what is known.
   void follow_metadata();
+  // The same for any thread, without the lock: when the session is opened once more. Who has it
+  // open and does not write would not hear of a ttl that another process gave it.
+  void look_at_metadata();
   // As refresh_metadata(), but notes whether the file is damaged by now, which is no failure.
   Status check_metadata();
   // kNotFound once the session's ttl is over (expiry.h), as when it is opened. Reads metadata.json
@@ -402,13 +405,15 @@ class Core {
                      const std::function<Status(std::string_view line)>& visit);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
   void follow_durability();
+  bool read_metadata_if_other();
 
   EntryCache cache_;
   std::mutex damage_mutex_;  // guards the next two; taken also under the index lock
   std::shared_ptr<const DamagedIds> damaged_ids_;
   std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count at that time
-  bool is_metadata_doubted_ = false;  // used by the holder of the storage's lock only, as the next
-  uint64_t metadata_mark_ = 0;        // of the file when it was last read by follow_metadata()
+  bool is_metadata_doubted_ = false;            // used by the holder of the storage's lock only
+  // Of the file when it was last read by one of the two that follow it.
+  std::atomic<uint64_t> metadata_mark_{0};
   std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter
   // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};

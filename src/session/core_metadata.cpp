@@ -74,15 +74,21 @@ Status Core::refresh_metadata() {
   return {};
 }
 
+// Marked as it was before it was read: one that is put meanwhile has another mark.
+bool Core::read_metadata_if_other() {
+  const uint64_t mark = storage->document_mark(log::kMetadataFile);
+  if (mark != 0 && mark == metadata_mark_) return true;
+  const Status refreshed = refresh_metadata();
+  if (!refreshed.ok() && refreshed.code() != Code::kCorruption) return false;
+  metadata_mark_ = mark;
+  return true;
+}
+
+void Core::look_at_metadata() { (void)read_metadata_if_other(); }
+
 void Core::follow_metadata() {
   is_metadata_doubted_ = is_metadata_doubted_ || storage->was_locked_by_others();
-  if (!is_metadata_doubted_) return;
-  const uint64_t mark = storage->document_mark(log::kMetadataFile);
-  if (mark == 0 || mark != metadata_mark_) {
-    const Status refreshed = refresh_metadata();
-    if (!refreshed.ok() && refreshed.code() != Code::kCorruption) return;
-    metadata_mark_ = mark;
-  }
+  if (!is_metadata_doubted_ || !read_metadata_if_other()) return;
   is_metadata_doubted_ = false;
   follow_durability();
 }

@@ -382,6 +382,7 @@ uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
 Status Session::check_alive() {
   VARVE_TRY(parts_->core.follow());
+  parts_->core.look_at_metadata();
   return parts_->core.storage->check_name();
 }
 
