@@ -196,8 +196,12 @@ class Repair {
   Status mend(log::Quarantining& quarantine) {
     // First the number that makes the gaps legal: a crash between the two steps leaves the log with
     // its damage, as before, and raises no new alarm.
+    core_.vectors.look();
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.note_new_log(last_seq_);
+      // The ids of what is set aside, and of what is missing, are free from then on.
+      const bool has_vectors = core_.vectors.size_bytes() > 0;
+      if (has_vectors) metadata.tree().set(kStrayVectors, json::Tree::boolean(true));
       return Status();
     }));
     core_.note_metadata_mended();
@@ -380,7 +384,8 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
       }
       Repair mending(core, options.accept_edits);
       VARVE_TRY(mending.look());
-      return mending.mend(quarantine);
+      VARVE_TRY(mending.mend(quarantine));
+      return drop_stray_vectors(core);
     });
   }));
   writer.save_snapshot(Saving::kAlways);

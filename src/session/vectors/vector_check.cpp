@@ -60,6 +60,12 @@ namespace {
 
 bool keeps_every(std::string_view /*id*/) { return true; }
 
+// Whether entries that were durable are missing at the end of the log, until the next one is added.
+bool has_lost_its_end(const Core& core) {
+  const std::shared_lock lock(core.index_mutex);
+  return core.rolled_back_count() > 0;
+}
+
 // Selects the vectors of entries that the log has, by an index that was read from the log: rows of
 // index.bin are not compared with anything here.
 Result<VectorFile::Selection> select_of_log(Core& core) {
@@ -82,7 +88,10 @@ Result<VectorFile::Selection> select_of_log(Core& core) {
 }  // namespace
 
 Status drop_stray_vectors(Core& core) {
-  if (!core.metadata.may_have_stray_vectors()) return {};
+  const bool is_noted = core.metadata.may_have_stray_vectors();
+  if (!is_noted && !has_lost_its_end(core)) return {};
+  core.vectors.look();
+  if (!is_noted && core.vectors.size_bytes() == 0) return {};
   const auto selection = select_of_log(core);
   if (selection.code() == Code::kFormatVersion) return {};  // nobody here can read any of them
   // A damaged header cannot be read either; repair sets the file aside.
@@ -93,6 +102,7 @@ Status drop_stray_vectors(Core& core) {
     VARVE_TRY(core.vectors.file().rewrite(*selection));
     core.vectors.look();
   }
+  if (!is_noted) return {};
   return core.save_metadata(log::DocumentDurability::kContent, [](Metadata& metadata) {
     metadata.tree().erase(kStrayVectors);
     return Status();

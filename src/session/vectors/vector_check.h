@@ -31,8 +31,9 @@ using VectorProblem =
 Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem, const Step& step);
 
 // For the lock holder, before entries are added: a compaction that was killed or failed after its
-// new log was in place may have left vectors whose ids are free. They would become the vectors of
-// the next entries with these ids. kConflict: the index was rebuilt meanwhile.
+// new log was in place may have left vectors whose ids are free, and so may damage that took
+// entries from the log. They would become the vectors of the next entries with these ids.
+// kConflict: the index was rebuilt meanwhile.
 Status drop_stray_vectors(Core& core);
 
 // How many stretches of vectors.bin repair_vectors() would move to quarantine. Without a lock, a

@@ -1,0 +1,98 @@
+// Vectors whose entries the log lost by damage: another entry of such an id must not get one.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class VectorsOfLostEntries : public testing::Test {
+ protected:
+  void SetUp() override {
+    disk_.make();
+    session_ = disk_.open();
+    for (const std::string id : {"a", "b", "c"}) {
+      ASSERT_TRUE(session_->add(entry_text(id, "old")).ok());
+      const std::vector<float> values = {1, 0};
+      ASSERT_TRUE(session_->put_vector(id, values).ok());
+    }
+    session_.reset();
+  }
+  void open() {
+    session_ = disk_.open();
+    ASSERT_NE(session_, nullptr);
+  }
+  // The line is no entry any more; it has the same length.
+  void damage(const std::string& id) {
+    std::string log = disk_.bytes("memory.jsonl");
+    const size_t at = log.find("\"id\":\"" + id + "\"");
+    ASSERT_NE(at, std::string::npos);
+    log[at + 1] = '{';
+    disk_.write("memory.jsonl", log);
+  }
+  void lose_last_line() {
+    std::string log = disk_.bytes("memory.jsonl");
+    log.resize(log.rfind('\n', log.size() - 2) + 1);
+    disk_.write("memory.jsonl", log);
+  }
+  void repair() {
+    const auto report = session_->repair(false, false);
+    ASSERT_TRUE(report.ok()) << report.status().message();
+  }
+  // Whose vectors there are, once there is an entry of this id again.
+  std::string found_with_new(const std::string& id) {
+    EXPECT_TRUE(session_->add(entry_text(id, "new")).ok());
+    const auto found = session_->query(R"({"vector":[1,0]})");
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    std::string ids;
+    if (!found.ok()) return ids;
+    for (const auto& result : found->results) ids += result.id() + " ";
+    return ids;
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::shared_ptr<Session> session_;
+};
+
+TEST_F(VectorsOfLostEntries, OfALineThatARepairSetAside) {
+  damage("b");
+  open();
+  repair();
+  EXPECT_EQ(found_with_new("b").find('b'), std::string::npos);
+}
+
+TEST_F(VectorsOfLostEntries, OfALossThatARepairAccepted) {
+  lose_last_line();
+  open();
+  repair();
+  EXPECT_EQ(found_with_new("c").find('c'), std::string::npos);
+}
+
+TEST_F(VectorsOfLostEntries, OfALineThatWasCutOffAsTorn) {
+  damage("c");
+  open();
+  EXPECT_EQ(found_with_new("c").find('c'), std::string::npos);
+}
+
+TEST_F(VectorsOfLostEntries, OfALossThatNobodyAccepted) {
+  lose_last_line();
+  open();
+  EXPECT_EQ(found_with_new("c").find('c'), std::string::npos);
+}
+
+TEST_F(VectorsOfLostEntries, TheOthersStay) {
+  damage("b");
+  open();
+  repair();
+  const std::string found = found_with_new("d");
+  EXPECT_NE(found.find('a'), std::string::npos);
+  EXPECT_NE(found.find('c'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace varve::session
