@@ -326,12 +326,20 @@ Status Writer::commit_locked(Group& group) {
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
     VARVE_TRY(core_.catch_up_as_writer(attempt > 0));
     VARVE_TRY(migrate_if_older(core_, &current_generation_));
+    if (core_.is_durable() && has_unsynced()) sync_earlier();
     if (first.kind == WriteRequest::Kind::kCall) return first.call();
     Status status = first.kind == WriteRequest::Kind::kAdd ? add_group(group) : delete_group(group);
     if (status.code() != Code::kConflict) return status;
     for (WriteRequest* request : group) request->status = Status();
   }
   return appended_to_too_often("the log");
+}
+
+// What was answered before another process chose "commit". If it fails, the next write tries again.
+void Writer::sync_earlier() {
+  if (!core_.storage->sync(core_.next_seq() - 1).ok()) return;
+  set_synced();
+  core_.context.counters->syncs += 1;
 }
 
 Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,

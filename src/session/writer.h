@@ -116,6 +116,7 @@ class Writer {
   void end_group(const Group& group) noexcept;
   void commit(Group& group) noexcept;
   Status commit_locked(Group& group);
+  void sync_earlier();
   Status add_group(Group& group);
   // What the requests that are not refused append. kConflict: as check_ids().
   Status make_lines(Group& group, Lines* lines);

@@ -68,6 +68,19 @@ TEST_F(DurabilityByAnother, StatsTellIt) {
   change("\"commit\"");
   ASSERT_TRUE(session_->add(entry_text("after")).ok());
   EXPECT_EQ(session_->stats()->get_string("durability"), "commit");
+  EXPECT_TRUE(session_->stats()->get_bool("durable"));
+}
+
+// The other one's store has "os", and so it syncs nothing when it goes back to what stores have.
+TEST_F(DurabilityByAnother, WhatWasAnsweredBeforeIsDurableWithTheNextWriteToo) {
+  ASSERT_TRUE(session_->remove("before", "").ok());
+  other_.reset();
+  host_.context.settings.durability = log::Durability::kOs;
+  other_ = disk_.open(process_.get());
+  change("null");
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_TRUE(survives("tombstones.jsonl", "\"before\""));
+  EXPECT_TRUE(session_->stats()->get_bool("durable"));
 }
 
 }  // namespace
