@@ -48,6 +48,7 @@ void Steps::add(SessionModel& model) {
           ? world_.outcome_of(added.status(), model.settings.id, {Code::kSizeLimit})
           : world_.outcome_of(added.status(), model.settings.id);
   if (added.ok() && *added != entry.id) world_.fail("another id");
+  check_lock(model, outcome);
   model.note_added({std::move(entry)}, outcome, process_id());
   end();
 }
@@ -71,6 +72,7 @@ void Steps::add_batch(SessionModel& model) {
       model.settings.is_limited
           ? world_.outcome_of(added.status(), model.settings.id, {Code::kSizeLimit})
           : world_.outcome_of(added.status(), model.settings.id);
+  check_lock(model, outcome);
   model.note_added(std::move(entries), outcome, process_id());
   end();
 }

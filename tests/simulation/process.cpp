@@ -5,8 +5,13 @@
 namespace varve::simulation {
 
 SimulatedProcess::SimulatedProcess(const io::SimulatedFileSystem& disk, int64_t process_id,
-                                   uint64_t seed, VirtualClock& clock, crash::Sabotage defect)
-    : id_(process_id), own_(disk.process(process_id)), file_system_(*own_, defect), random_(seed) {
+                                   uint64_t seed, VirtualClock& clock, crash::Sabotage defect,
+                                   bool is_exclusive)
+    : id_(process_id),
+      is_exclusive_(is_exclusive),
+      own_(disk.process(process_id)),
+      file_system_(*own_, defect),
+      random_(seed) {
   environment_.file_system = &file_system_;
   environment_.clock = &clock;
   environment_.random = &random_;
@@ -22,7 +27,13 @@ void SimulatedProcess::die() {
 
 Status SimulatedProcess::open_store(const std::string& config, std::string_view root) {
   if (store_) return {};
-  VARVE_TRY_ASSIGN(store_, store::Store::open(root, config, environment_));
+  std::string own_config = config;
+  if (is_exclusive_) {
+    constexpr std::string_view kConcurrency = R"("concurrency":{)";
+    const size_t at = own_config.find(kConcurrency) + kConcurrency.size();
+    own_config.insert(at, R"("exclusive":true,)");
+  }
+  VARVE_TRY_ASSIGN(store_, store::Store::open(root, own_config, environment_));
   return {};
 }
 
@@ -41,6 +52,10 @@ Status SimulatedProcess::open(const std::string& session) {
 session::Session* SimulatedProcess::find(const std::string& session) {
   const auto found = sessions_.find(session);
   return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+bool SimulatedProcess::holds(const std::string& session) const {
+  return is_alive_ && is_exclusive_ && sessions_.contains(session);
 }
 
 void SimulatedProcess::close(const std::string& session) {

@@ -18,7 +18,7 @@ namespace varve::simulation {
 class SimulatedProcess {
  public:
   SimulatedProcess(const io::SimulatedFileSystem& disk, int64_t process_id, uint64_t seed,
-                   VirtualClock& clock, crash::Sabotage defect);
+                   VirtualClock& clock, crash::Sabotage defect, bool is_exclusive = false);
   ~SimulatedProcess();
   SimulatedProcess(const SimulatedProcess&) = delete;
   SimulatedProcess& operator=(const SimulatedProcess&) = delete;
@@ -34,6 +34,8 @@ class SimulatedProcess {
   Status create(const std::string& options, const std::string& session);
   Status open(const std::string& session);
   [[nodiscard]] session::Session* find(const std::string& session);
+  // Whether it keeps others from writing to this session.
+  [[nodiscard]] bool holds(const std::string& session) const;
   // Saves what there is to save.
   void close(const std::string& session);
   void close_store();
@@ -44,6 +46,7 @@ class SimulatedProcess {
  private:
   int64_t id_;
   bool is_alive_ = true;
+  const bool is_exclusive_;
   std::unique_ptr<io::SimulatedFileSystem> own_;
   crash::SabotagedFileSystem file_system_;
   crash::TestRandom random_;

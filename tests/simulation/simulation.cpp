@@ -33,6 +33,9 @@ class Simulation {
  private:
   void choose_settings() {
     world_.set_process_count(1 + dice_.below(4));
+    for (size_t slot = 0; slot < world_.process_count(); ++slot) {
+      if (dice_.one_in(8)) world_.set_exclusive(slot);
+    }
     const bool is_limited = dice_.one_in(4);
     const std::string limit_mb = is_limited ? dice_.one_in(2) ? "0.008" : "0.02" : "0";
     const std::string recovery = dice_.pick(kRecoveries);

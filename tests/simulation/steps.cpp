@@ -68,7 +68,11 @@ session::Session* Steps::begin(SessionModel& model, std::string text) {
   const std::string& id = model.settings.id;
   world_.begin_call(slot_, id + " " + std::move(text), std::move(mishap_));
   mishap_ = {};
-  if (!is_inside_) outer_session_ = id;
+  if (!is_inside_) {
+    outer_session_ = id;
+    was_interrupted_ = false;
+    was_held_ = world_.is_held_by_another(id);
+  }
   SimulatedProcess& process = world_.caller();
   Status opened = process.open_store(world_.store_config);
   if (opened.ok()) opened = process.open(id);
@@ -90,6 +94,13 @@ void Steps::end() {
   }
 }
 
+void Steps::check_lock(const SessionModel& model, Outcome outcome) {
+  const bool is_held = was_held_ && world_.is_held_by_another(model.settings.id);
+  if (is_held && !is_inside_ && !was_interrupted_ && outcome == Outcome::kDone) {
+    world_.fail("another process has the session for itself");
+  }
+}
+
 void Steps::in_flight(SessionModel& model, std::vector<ModelEntry> entries) {
   if (!is_inside_ && model.settings.id == outer_session_) in_flight_ = std::move(entries);
 }
@@ -97,6 +108,7 @@ void Steps::in_flight(SessionModel& model, std::vector<ModelEntry> entries) {
 void Steps::call_inside() {
   const size_t outer_slot = world_.caller_slot();
   is_inside_ = true;
+  was_interrupted_ = true;
   for (SessionModel& model : world_.sessions) {
     const bool is_outer = model.settings.id == outer_session_;
     model.begin_inside(is_outer ? std::move(in_flight_) : std::vector<ModelEntry>());
@@ -168,7 +180,8 @@ void Steps::take_of(SessionModel& model, size_t choice) {
   if (choice < 74) return list_keys(model);
   if (choice < 79) return append_turn(model);
   if (choice < 82) return last_turns(model, 1 + dice_.below(10));
-  if (choice < 84) return set_title(model);
+  if (choice < 83) return set_title(model);
+  if (choice < 84) return set_durability(model);
   if (choice < 85) return get_title(model);
   if (choice < 87) return sync(model);
   if (choice < 88) return sync_store(model);

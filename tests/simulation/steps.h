@@ -23,6 +23,8 @@ class Steps {
   // Begins the call, with the session open; nothing, and the call is over, when that failed.
   session::Session* begin(SessionModel& model, std::string text);
   void end();
+  // Who writes to a session that another process has for itself is refused.
+  void check_lock(const SessionModel& model, Outcome outcome);
   // What the call that has begun may have done when another one comes in between.
   void in_flight(SessionModel& model, std::vector<ModelEntry> entries);
   template <typename State, typename Change>
@@ -75,6 +77,7 @@ class Steps {
   void append_turn(SessionModel& model);
   void last_turns(SessionModel& model, uint64_t count);
   void set_title(SessionModel& model);
+  void set_durability(SessionModel& model);
   void get_title(SessionModel& model);
 
   // upkeep_steps.cpp
@@ -95,6 +98,8 @@ class Steps {
   std::vector<ModelEntry> in_flight_;
   std::function<void()> before_inside_;
   bool is_inside_ = false;
+  bool was_held_ = false;         // by another process, when the call began
+  bool was_interrupted_ = false;  // by a call of another process
   uint64_t next_number_ = 1;
   std::map<std::string, SessionModel> copies_;  // what the backup is known to hold
 };

@@ -8,6 +8,7 @@ namespace varve::simulation {
 namespace {
 
 const std::vector<std::string> kKeys = {"color", "size", "topic", "place", "mood"};
+const std::vector<std::string> kDurabilities = {"commit", "commit", "interval", "os"};
 
 // The last so many.
 Pairs end_of(const Pairs& pairs, uint64_t count) {
@@ -58,6 +59,7 @@ void Steps::set_key(SessionModel& model) {
   const Outcome outcome = model.settings.is_limited
                               ? world_.outcome_of(status, model.settings.id, {Code::kSizeLimit})
                               : world_.outcome_of(status, model.settings.id);
+  check_lock(model, outcome);
   model.change(model.keys, &Inside::keys, outcome, true, change);
   end();
 }
@@ -127,6 +129,7 @@ void Steps::append_turn(SessionModel& model) {
   const Outcome outcome = model.settings.is_limited
                               ? world_.outcome_of(status, model.settings.id, {Code::kSizeLimit})
                               : world_.outcome_of(status, model.settings.id);
+  check_lock(model, outcome);
   model.change(model.transcript, &Inside::transcript, outcome, model.settings.commits(), change);
   end();
 }
@@ -167,6 +170,21 @@ void Steps::set_title(SessionModel& model) {
   const Outcome seen =
       outcome == Outcome::kRefused && world_.was_disturbed() ? Outcome::kUncertain : outcome;
   model.change(model.title, &Inside::title, seen, true, change);
+  end();
+}
+
+// It holds for every process from its next write on. What was answered before a change to "commit"
+// is durable when that is answered.
+void Steps::set_durability(SessionModel& model) {
+  const bool is_strict = world_.store_config.find("strict") != std::string::npos;
+  const std::string wanted = is_strict ? "commit" : dice_.pick(kDurabilities);
+  session::Session* session = begin(model, "set durability to " + wanted);
+  if (session == nullptr) return;
+  const Status status = session->update(R"({"durability":")" + wanted + "\"}");
+  const Outcome outcome = world_.outcome_of(status, model.settings.id);
+  const bool is_sure = outcome == Outcome::kDone && !world_.was_disturbed();
+  if (is_sure || wanted != "commit") model.settings.durability = wanted;  // or less is promised
+  if (is_sure && model.settings.commits()) model.make_durable(std::nullopt);
   end();
 }
 

@@ -18,7 +18,10 @@ void Steps::sync(SessionModel& model) {
 void Steps::sync_store(SessionModel& model) {
   session::Session* session = begin(model, "sync the store");
   if (session == nullptr) return;
-  const Outcome outcome = world_.outcome_of(world_.caller().store()->sync(), model.settings.id);
+  const Status synced = world_.caller().store()->sync();
+  const Outcome outcome = world_.is_held_by_another({})
+                              ? world_.outcome_of(synced, model.settings.id, {Code::kBusy})
+                              : world_.outcome_of(synced, model.settings.id);
   if (outcome == Outcome::kDone) {
     for (SessionModel& each : world_.sessions) {
       if (world_.caller().find(each.settings.id) != nullptr) each.make_durable(process_id());
@@ -53,7 +56,8 @@ void Steps::verify(SessionModel& model) {
   session::Session* session = begin(model, "verify");
   if (session == nullptr) return;
   const auto report = session->verify(true);
-  const bool is_late = is_inside_ && report.code() == Code::kBusy;
+  const bool is_locked = is_inside_ || world_.is_held_by_another(model.settings.id);
+  const bool is_late = is_locked && report.code() == Code::kBusy;
   if (!is_late && world_.is_answer(report.status())) {
     const json::Tree& problems = *report->get("problems");
     world_.tell("-> " + problems.canonical());
@@ -69,10 +73,11 @@ void Steps::close(SessionModel& model) {
   session::Session* session = begin(model, "close");
   if (session == nullptr) return;
   const bool is_wounded = world_.caller().wounded.contains(model.settings.id);
+  const bool is_held = world_.is_held_by_another(model.settings.id);
   world_.caller().close(model.settings.id);
   // Inside another call its lock may be in the way of saving.
-  const bool is_sure =
-      !world_.was_disturbed() && world_.caller().is_alive() && !is_wounded && !is_inside_;
+  const bool is_sure = !world_.was_disturbed() && world_.caller().is_alive() && !is_wounded &&
+                       !is_inside_ && !is_held;
   if (is_sure) {
     model.make_durable(process_id());
   } else {
@@ -87,7 +92,7 @@ void Steps::close_store(SessionModel& model) {
   std::vector<SessionModel*> closed;
   for (SessionModel& each : world_.sessions) {
     const std::string& id = each.settings.id;
-    if (world_.caller().wounded.contains(id)) continue;
+    if (world_.caller().wounded.contains(id) || world_.is_held_by_another(id)) continue;
     if (world_.caller().find(id) != nullptr) closed.push_back(&each);
   }
   world_.caller().close_store();

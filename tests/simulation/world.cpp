@@ -30,10 +30,21 @@ SimulatedProcess& World::process(size_t slot) {
   auto& process = processes_[slot];
   if (!process || !process->is_alive()) {
     process.reset();  // before the next one: their names of temporary files must differ
-    process =
-        std::make_unique<SimulatedProcess>(*disk_, next_process_id_++, dice.seed(), clock, defect_);
+    process = std::make_unique<SimulatedProcess>(*disk_, next_process_id_++, dice.seed(), clock,
+                                                 defect_, exclusive_[slot]);
   }
   return *process;
+}
+
+bool World::is_held_by_another(const std::string& session) {
+  const auto holds = [&](const std::string& id) {
+    return std::any_of(processes_.begin(), processes_.end(), [&](const auto& process) {
+      return process && process.get() != &caller() && process->holds(id);
+    });
+  };
+  if (!session.empty()) return holds(session);
+  return std::any_of(sessions.begin(), sessions.end(),
+                     [&](const auto& model) { return holds(model.settings.id); });
 }
 
 SimulatedProcess* World::living(size_t slot) {
@@ -167,7 +178,9 @@ Outcome World::outcome_of(const Status& status, const std::string& session,
   if (!caller().is_alive()) return Outcome::kUncertain;
   if (was_disturbed() && !session.empty()) caller().wounded.insert(session);
   if (status.ok()) return Outcome::kDone;
-  const bool is_busy = status.code() == Code::kBusy && calls_.size() > 1;  // the outer call's lock
+  // The outer call's lock, or that of who has the session for itself.
+  const bool is_locked = calls_.size() > 1 || is_held_by_another(session);
+  const bool is_busy = status.code() == Code::kBusy && is_locked;
   const bool is_expected =
       is_busy || std::find(expected.begin(), expected.end(), status.code()) != expected.end();
   const bool is_stopped = status.code() == Code::kReadOnly && caller().wounded.contains(session);

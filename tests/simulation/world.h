@@ -37,6 +37,8 @@ class World {
   SimulatedProcess& process(size_t slot);
   // Who lives in this place; nobody, perhaps.
   SimulatedProcess* living(size_t slot);
+  // Whether another process than the caller's keeps it from writing to the session (empty: to any).
+  [[nodiscard]] bool is_held_by_another(const std::string& session);
   // One more process, in no place, that nothing happens to.
   std::unique_ptr<SimulatedProcess> visitor();
   void kill(size_t slot);
@@ -75,7 +77,12 @@ class World {
   std::string store_config;
   std::function<void()> other_call;  // made in the middle of a call
 
-  void set_process_count(size_t count) { processes_.resize(count); }
+  void set_process_count(size_t count) {
+    processes_.resize(count);
+    exclusive_.resize(count);
+  }
+  // Who lives in this place has its sessions for itself (concurrency.exclusive).
+  void set_exclusive(size_t slot) { exclusive_[slot] = true; }
   [[nodiscard]] size_t process_count() const { return processes_.size(); }
   // Whose call it is: of calls inside one another, the inner one.
   [[nodiscard]] SimulatedProcess& caller() { return *processes_[caller_slot()]; }
@@ -97,6 +104,7 @@ class World {
   crash::Sabotage defect_;
   std::unique_ptr<io::SimulatedFileSystem> disk_;
   std::vector<std::unique_ptr<SimulatedProcess>> processes_;
+  std::vector<bool> exclusive_;
   int64_t next_process_id_ = 2001;
   std::vector<Call> calls_;
   bool last_was_disturbed_ = false;
