@@ -88,10 +88,11 @@ class Session:
         self.log, self.deletions, self.seq, self.generation = [], [], 0, 1
         self.keys, self.turns, self.compactions, self.restored_at = [], [], [], None
         self.own = {name: value for name, value in options.items() if name not in GIVEN_ONLY}
+        self.unaware = set()  # stores that need not know how long it lives by now
 
     def copy(self):
         other = copy.copy(self)
-        for name in ("log", "deletions", "keys", "turns", "compactions", "own"):
+        for name in ("log", "deletions", "keys", "turns", "compactions", "own", "unaware"):
             setattr(other, name, copy.copy(getattr(self, name)))
         return other
 
