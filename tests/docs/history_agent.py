@@ -21,18 +21,24 @@ DIMENSION = 3
 PAGE = 7
 SMALL_MB = 0.3  # a session that some stores find too large, and compact
 HASTY_MS = 200  # how long some stores wait for a lock
+IMPATIENT_MS = 10  # how long all do, where some keep their sessions for themselves
 PATIENCE_S = 60
 
 _LINE = re.compile(
     r'"checksum":"sha256:([0-9a-f]{64})","content":"([^" ]+) .*?"id":"([^"]+)".*?"seq":(\d+)')
+_OLD_LINE = re.compile(r'"content":"([^" ]+) .*?"id":"([^"]+)"')  # of version 0
 _LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_size_t)
 WARN = 2
 _BYTES, _MANY_BYTES = [20, 20, 20, 200], [200, 5000, 40000, 200000]
 
 
 def seen(line):
-    """[id, seq, start of the checksum] of an entry's line; its content has to begin with its id."""
+    """[id, seq, start of the checksum] of an entry's line; its content has to begin with its id.
+    Without the last two for one of a log of version 0 that was not migrated yet."""
     found = _LINE.search(line)
+    old = _OLD_LINE.search(line) if not found and '"schema_version"' not in line else None
+    if old and old[1] == old[2]:
+        return [old[2], None, None]
     if not found or found[2] != found[3]:
         return ["a wrong entry", 0, line[:300]]
     return [found[3], int(found[4]), found[1][:12]]
@@ -120,13 +126,14 @@ class Thread(MoreCalls):
         self.random = random.Random(seed)
         self.record = Record(f"{process.records}/{name}.jsonl", process.pace)
         self.handles, self.known, self.count = {}, {}, 0
+        self.is_exclusive = False  # whether its store keeps others from writing
 
     def run(self):
         while not self.process.pace.is_over:
             call = self.random.choices(CALLS, WEIGHTS)[0]
             call(self)
-        for handle in self.handles.values():
-            self.library._lib.varve_session_close(handle.value)
+        for session in list(self.handles):
+            self.close(session)
 
     # --- sessions
 
@@ -134,7 +141,8 @@ class Thread(MoreCalls):
         """The handle of a session; None when there is no session."""
         if session not in self.handles:
             out = ctypes.c_void_p()
-            status, _ = self.record.call("open", session, None, lambda: self.library.call(
+            told = {"exclusive": self.is_exclusive, "store": self.store.value}
+            status, _ = self.record.call("open", session, told, lambda: self.library.call(
                 "varve_session_open", self.store, *given(session), ctypes.byref(out)))
             if status != "OK":
                 return None
@@ -144,7 +152,8 @@ class Thread(MoreCalls):
     def close(self, session):
         handle = self.handles.pop(session, None)
         if handle:
-            self.library._lib.varve_session_close(handle.value)
+            self.record.call("close", session, None,
+                             lambda: self.library._lib.varve_session_close(handle.value))
 
     def on(self, what, session, told, work):
         """A call by the handle of a session, which is given to `work`."""
@@ -423,12 +432,19 @@ class Thread(MoreCalls):
 
     def read_copies(self, path):
         store = self.process.open_store(path, {"durability": "os"})
-        for session in LASTING:
+        for session in LASTING + PASSING:
             out = ctypes.c_void_p()
-            self.library.call("varve_session_open", store, *given(session), ctypes.byref(out))
-            self.record.call("copy", session, {}, lambda: [
+            try:
+                self.library.call("varve_session_open", store, *given(session), ctypes.byref(out))
+            except Failure:
+                self.record.call("copy", session, {"is_there": False}, list)
+                continue
+            self.record.call("copy", session, {"is_there": True}, lambda: [
                 seen(line) for line in self.library.text(
                     "varve_session_export", out, *given("jsonl")).splitlines()])
+            self.record.call("copied_vectors", session, {}, lambda: seen_in(answer_of(
+                self.library, "varve_session_query", out,
+                {"vector": [1] * DIMENSION, "limit": 100000})))
             self.library._lib.varve_session_close(out)
         self.library._lib.varve_store_close(store)
 
@@ -469,7 +485,8 @@ class Process:
         self.library.call("varve_store_set_log", store, ctypes.c_int32(WARN), self._tell, None)
         return store
 
-    def run(self, thread_count):
+    def run(self, thread_count, exclusive_share=0):
+        """`exclusive_share`: of stores that keep their sessions for themselves."""
         threads, stores = [], []
         for number in range(thread_count):
             if number % 2 == 0:
@@ -478,9 +495,14 @@ class Process:
                           "threads": self.random.choice([1, 1, 3])}
                 if self.random.random() < 0.3:
                     config["concurrency"] = {"lock_timeout_ms": HASTY_MS}
+                is_exclusive = self.random.random() < exclusive_share
+                if exclusive_share:
+                    config["concurrency"] = {"lock_timeout_ms": IMPATIENT_MS,
+                                             "exclusive": is_exclusive}
                 stores.append(self.open_store(self.root, config))
             worker = self.thread_type(self, f"{self.name}{'abcdefgh'[number]}", stores[-1],
                                       self.random.random())
+            worker.is_exclusive = is_exclusive
             threads.append(threading.Thread(target=worker.run))
         for thread in threads:
             thread.start()

@@ -55,6 +55,11 @@ def part_of(call, about):
     return part
 
 
+def call_is_old(call):
+    """Whether it stands for what was in a log of version 0."""
+    return call.what == "add" and call.told.get("is_old", False)
+
+
 class Entry:
     """`end`: when it was there for certain; NEVER for one that nobody answered or saw."""
 
@@ -66,6 +71,7 @@ class Entry:
         self.deletions = []  # (start, end); end: NEVER if it may not have had an effect
         self.gone_by = NEVER  # when somebody missed it after it was there
         self.seq = self.checksum = None
+        self.migrated = NEVER  # when it was first seen with a number, in a log that had none
         if ttl_seconds:
             ttl_ns = ttl_seconds * 1e9
             self.deletions.append((call.start + ttl_ns - TTL_SLACK_NS,
@@ -181,6 +187,8 @@ class SessionModel:
             if entry is None:
                 continue  # check_found() tells
             entry.end = min(entry.end, end)
+            if seq is not None:
+                entry.migrated = min(entry.migrated, end)
             if entry.seq is None:
                 entry.seq, entry.checksum = seq, checksum
 
@@ -213,7 +221,9 @@ class SessionModel:
         check(entry.call.may_count, "an entry whose add was refused", call, entry.call)
         check(entry.start < end, "an entry before it was added", call, entry.call)
         check(not entry.was_deleted_before(start), f"{entry_id} was deleted and is back", call)
-        check((entry.seq, entry.checksum) == (seq, checksum), f"{entry_id} was changed", call)
+        is_old = call_is_old(entry.call) and start < entry.migrated
+        is_same = (entry.seq, entry.checksum) == (seq, checksum)
+        check(is_old if seq is None else is_same, f"{entry_id} was changed", call)
         return entry
 
     def check_absent(self, call, entry, start, end):
@@ -228,7 +238,7 @@ class SessionModel:
         # A call asks once for the time, so what expires meanwhile proves nothing.
         high = min([gone for entry in there.values() if not entry.ttl_seconds
                     for _, gone in entry.deletions], default=NEVER)
-        last_seq = max([entry.seq for entry in there.values()], default=0)
+        last_seq = max([entry.seq or 0 for entry in there.values()], default=0)
         forbidden = []
         for entry in self.entries.values():
             if entry.id in there or not selects(entry):

@@ -8,13 +8,18 @@ A seed gives the calls, but not how they meet: a failure is a finding, also when
 not fail again.
 """
 import ctypes
+import json
 import os
+import pathlib
 import sys
 import tempfile
+import time
 import unittest
 
 import history_spoilt
-from history_agent import Thread
+from history_agent import Record, Thread
+from history_copies_model import (check_copied_vectors, check_kept, is_of_backup,
+                                  seen_when_copied)
 from history_model import (LASTING, MEMBERS, PASSING, SessionModel, Wrong, allowed, check,
                            check_rising)
 from history_passing_model import PassingModel
@@ -24,6 +29,8 @@ from varve_library import Library, given
 
 SEEDS = take_seeds(2)
 FILLERS = 36  # sessions of one entry: enough for a catalog
+EXCLUSIVE_SHARE = 0.3
+OLD, OLD_ENTRIES = "os", 300  # a session that some runs begin with a log of version 0
 CAPS = {"commit": 500, "interval": 500, "os": 20}  # of their transcripts
 
 
@@ -32,6 +39,11 @@ def user_of(number):
 
 
 class HistoryRun(Run):
+    def __init__(self, library, directory, seed, exclusive_share=0):
+        super().__init__(library, directory, seed)
+        self.exclusive_share = exclusive_share
+        self.is_old = seed % 3 == 0
+
     def fill(self):
         thread = self.thread("first")
         for name in LASTING:
@@ -43,6 +55,24 @@ class HistoryRun(Run):
                 "id": name, "type": "finding", "tags": ["all", f"t{number % 3}"],
                 "content": f"{name} w{number % 5} "}, read=str)
         thread.end()
+        if self.is_old:
+            self.make_old()
+
+    def make_old(self):
+        """Puts a log of version 0 in the place of a session's, which nobody has open."""
+        folder = pathlib.Path(self.root, "sessions", OLD)
+        (folder / "index.bin").unlink(missing_ok=True)
+        entries = [[f"old-{number}", f"t{number % 3}", f"w{number % 5}", None]
+                   for number in range(OLD_ENTRIES)]
+        (folder / "memory.jsonl").write_text("".join(json.dumps({
+            "content": f"{about[0]} {about[2]} " + "x" * 100, "id": about[0], "importance": 1,
+            "tags": ["all", about[1]], "type": "finding",
+            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())},
+            separators=(",", ":")) + "\n" for about in entries))
+        record = Record(f"{self.records}/old.jsonl")
+        for about in entries:
+            record.call("add", OLD, {"entries": [about], "is_old": True}, str)
+        record.close()
 
     def thread(self, name):
         process = self.process(name)
@@ -87,7 +117,8 @@ class History:
         self.calls, self.logs = calls, logs
         self.lasting = {name: SessionModel(name) for name in LASTING}
         self.passing = {name: PassingModel(name) for name in PASSING}
-        self.backups = {}  # of a thread: the last of its own
+        self.backups = {}  # of a call that read a copy: the one that made it
+        self.find_backups()
 
     def check(self):
         for call in self.calls:
@@ -111,8 +142,12 @@ class History:
             if call.is_sure or call.status == "NOT_FOUND":
                 self.check_call(call)
         self.check_in_order()
+        check_kept(self.calls)
+        copies = [seen_when_copied(call, self.backups[call]) for call in self.calls
+                  if call.what == "copy" and call.session in self.passing
+                  and is_of_backup(call, self.backups[call])]
         for name, model in self.passing.items():
-            model.check([call for call in self.calls if call.session == name])
+            model.check([call for call in self.calls + copies if call.session == name])
 
     # What a call looked at: (session, start, end, selects, found). `selects` is None when it did
     # not look for all of them.
@@ -121,7 +156,7 @@ class History:
             if not call.is_sure:
                 continue
             start, end = self.span(call)
-            if call.what == "copy":
+            if call.what == "copy" and call.session in self.lasting:
                 yield call, (call.session, start, end, None, call.answer)
             elif call.what == "find" and call.session in self.lasting:
                 selects = None if call.told.get("vector") else selector(call.told)
@@ -137,11 +172,17 @@ class History:
 
     def span(self, call):
         """A copy is of what was there while it was made."""
-        if call.what == "back_up" and call.told["own"] and call.is_sure:
-            self.backups[call.thread] = call
         if call.what != "copy":
             return call.start, call.end
-        return self.backups[call.thread].start, self.backups[call.thread].end
+        return self.backups[call].start, self.backups[call].end
+
+    def find_backups(self):
+        last = {}  # of a thread, into its own directory
+        for call in self.calls:
+            if call.what == "back_up" and call.told["own"] and call.is_sure:
+                last[call.thread] = call
+            if call.what in ("copy", "copied_vectors"):
+                self.backups[call] = last[call.thread]
 
     def note_seen(self, _call, session, _start, end, _selects, found):
         self.lasting[session].saw(found, _start, end)
@@ -162,18 +203,22 @@ class History:
             model.check_vectors(call, call.answer)
             return
         if call.told.get("ordered"):
-            numbers = [found[1] for found in call.answer]
+            numbers = [found[1] for found in call.answer if found[1] is not None]
             check(numbers == sorted(numbers), "not in the order of seq", call)
         model.check_found(call, call.start, call.end, selector(call.told), call.answer)
 
     # What expires meanwhile is copied, and is not shown when the copy is read.
     def check_copy(self, call, model):
+        check(call.told["is_there"], "a session that lasts is not in the copy", call)
         found = [one for one in call.answer
                  if one[0] not in model.entries or not model.entries[one[0]].ttl_seconds]
         model.check_found(call, *self.span(call), lambda entry: not entry.ttl_seconds, found)
 
+    def check_copied_vectors(self, call, model):
+        if call.is_sure:
+            check_copied_vectors(call, self.backups[call], model)
+
     def check_back_up(self, call, _):
-        self.span(call)
         if call.is_sure:
             problems = [one for one in call.answer["problems"]
                         if one["session_id"] not in PASSING]
@@ -309,8 +354,10 @@ class HistoryModel(unittest.TestCase):
     def test_of_several_processes(self):
         library = Library(os.environ["VARVE_LIBRARY"])
         for seed in SEEDS:
+            # Every other run has stores that keep their sessions for themselves.
+            share = EXCLUSIVE_SHARE if seed % 2 else 0
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as directory:
-                run = HistoryRun(library, directory, seed)
+                run = HistoryRun(library, directory, seed, share)
                 try:
                     run.fill()
                     run.run()

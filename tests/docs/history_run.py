@@ -25,6 +25,7 @@ class Run:
     """`thread_type`: of the threads of the processes."""
 
     thread_type = Thread
+    exclusive_share = 0
 
     def __init__(self, library, directory, seed):
         self.library, self.random = library, random.Random(seed)
@@ -43,7 +44,7 @@ class Run:
         if process_id == 0:
             threading.excepthook = lambda _: (traceback.print_exc(), os._exit(1))
             try:
-                process.run(THREADS)
+                process.run(THREADS, self.exclusive_share)
                 os._exit(0)
             except BaseException:
                 traceback.print_exc()

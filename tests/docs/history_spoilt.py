@@ -73,6 +73,42 @@ def get(start, end, entry_id, checksum):
     return call(start, end, "get", told={"id": entry_id}, answer=[entry_id, 1, checksum])
 
 
+def old(start, end, entry_id):
+    """It was in a log of version 0."""
+    made = add(start, end, entry_id)
+    made.told["is_old"] = True
+    return made
+
+
+def find_old(start, end, entry_id):
+    """In that log, before it is migrated."""
+    return call(start, end, "find", S, {}, answer=[[entry_id, None, None]])
+
+
+def backed_up(start, end):
+    return call(start, end, "back_up", None, {"own": True}, answer={"problems": []})
+
+
+def copied(start, end, *ids, session=S):
+    return call(start, end, "copy", session, {"is_there": True},
+                answer=[[entry_id, int(entry_id[1:]), "c"] for entry_id in ids])
+
+
+def copied_vectors(start, end, *ids):
+    return call(start, end, "copied_vectors", answer=[[entry_id, 1, "c"] for entry_id in ids])
+
+
+def put_vector(start, end, entry_id):
+    return call(start, end, "put_vector", told={"id": entry_id})
+
+
+def by(thread, made):
+    made.thread = thread
+    return made
+
+
+# A store has the session for itself from 1 to 8.
+KEPT = [by("p0a", call(0, 1, "open", told={"exclusive": True})), by("p0a", call(8, 9, "close"))]
 NO_KEY = {"status": "NOT_FOUND", "answer": "there is no key 'k0'"}
 
 RIGHT = {
@@ -95,11 +131,32 @@ RIGHT = {
     "an old value beside a write": [of_key(1, 2, "kv_set", "a"), of_key(3, 6, "kv_set", "b"),
                                     of_key(4, 5, "kv_get", answer="a")],
     "turns": [say(1, 2, "a"), say(3, 4, "b"), last(5, 6, "a", "b")],
+    "a log of version 0": [old(1, 2, "e1"), find_old(3, 4, "e1"), find(5, 6, "e1")],
+    "a copy": [add(1, 2, "e1"), put_vector(3, 4, "e1"), backed_up(5, 6), delete(7, 8, "e1"),
+               copied(9, 10, "e1"), copied_vectors(11, 12, "e1")],
+    "a copy of a session that was made anew": [
+        add(1, 2, "e1", session=D), call(3, 4, "drop", D), call(5, 6, "create", D),
+        add(7, 8, "e2", session=D), backed_up(9, 10), copied(11, 12, "e2", session=D)],
+    "a session that a store has for itself": KEPT + [
+        by("p0b", add(2, 3, "e1")), by("p1a", add(4, 5, "e2", status="BUSY")),
+        by("p0c", add(6, 9, "e3"))],
     "a session that went": [add(1, 2, "e1", session=D), call(3, 4, "drop", D),
                             call(5, 6, "create", D), find(7, 8, session=D)],
 }
 
 WRONG = {
+    "one that is of version 0 again": [old(1, 2, "e1"), find(3, 4, "e1"), find_old(5, 6, "e1")],
+    "a new one without a number": [add(1, 2, "e1"), find_old(3, 4, "e1")],
+    "a copy that lacks an entry": [add(1, 2, "e1"), backed_up(3, 4), copied(5, 6)],
+    "a copy without its vector": [add(1, 2, "e1"), put_vector(3, 4, "e1"), backed_up(5, 6),
+                                  copied(7, 8, "e1"), copied_vectors(9, 10)],
+    "a copied vector that nobody put": [add(1, 2, "e1"), backed_up(3, 4), copied(5, 6, "e1"),
+                                        copied_vectors(7, 8, "e1")],
+    "a copy with an entry of the session before": [
+        add(1, 2, "e1", session=D), call(3, 4, "drop", D), call(5, 6, "create", D),
+        backed_up(7, 8), copied(9, 10, "e1", session=D)],
+    "a write to what a store has for itself": KEPT + [by("p1a", add(2, 3, "e1"))],
+    "a write by another store of the process": KEPT + [by("p0c", add(2, 3, "e1"))],
     "an import that is lost": [imported(1, 2, "e1"), find(3, 4)],
     "an import that does not tell of a line": [imported(1, 2, "e1", lines=2)],
     "a member that a change of another took": [
