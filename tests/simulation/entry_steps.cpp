@@ -94,6 +94,27 @@ void Steps::add_again(SessionModel& model) {
   end();
 }
 
+void Steps::put_vector(SessionModel& model) {
+  ModelEntry* known = random_known(model);
+  if (known == nullptr) return add(model);
+  const std::string id = known->id;
+  session::Session* session = begin(model, "put a vector of " + id);
+  if (session == nullptr) return;
+  known->is_vector_open |= !is_inside_;
+  const std::vector<float> values = {1, static_cast<float>(dice_.between(0, 9))};
+  const Status status = session->put_vector(id, values);
+  const Outcome outcome =
+      world_.outcome_of(status, model.settings.id, {Code::kNotFound, Code::kSizeLimit});
+  check_lock(model, outcome);
+  const Truth shown = model.shown(*known, world_.clock.now_ms());
+  if (status.ok() && shown == Truth::kNo) world_.fail("it is not there");
+  const bool is_missing = status.code() == Code::kNotFound && !world_.was_disturbed();
+  if (is_missing && shown == Truth::kYes) world_.fail("it is not found");
+  if (is_missing && shown == Truth::kMaybe) model.observe(*known, false);
+  if (shown != Truth::kNo) model.note_vector(*known, outcome, process_id());
+  end();
+}
+
 void Steps::remove(SessionModel& model) {
   ModelEntry* known = random_known(model);
   if (known == nullptr) return add(model);

@@ -92,6 +92,7 @@ void SessionModel::note_added(std::vector<ModelEntry> added, Outcome outcome, in
     // Somebody may have met it, and deleted it, before its adder had the answer.
     if (const ModelEntry* met = find(entry.id)) {
       entry.removed = met->removed;
+      entry.vector = met->vector;
       entry.line = met->line;
       entry.changed_inside |= met->changed_inside;
     }
@@ -102,6 +103,23 @@ void SessionModel::note_added(std::vector<ModelEntry> added, Outcome outcome, in
   if (outcome != Outcome::kDone || !settings.commits()) return;
   // One sync is of the whole file: of what the dead left, too.
   for (auto& [id, entry] : entries) entry.added.is_durable |= entry.added.now == Truth::kYes;
+}
+
+void SessionModel::note_vector(ModelEntry& entry, Outcome outcome, int64_t process_id) {
+  if (outcome == Outcome::kRefused) return;
+  entry.is_vector_open |= is_inside_;
+  if (outcome == Outcome::kDone) {
+    observe(entry, true);
+    entry.added.is_durable = true;
+  }
+  const bool has_one = entry.vector.now == Truth::kYes;
+  if (has_one && (outcome != Outcome::kDone || entry.vector.is_durable)) return;
+  entry.vector.set(outcome, settings.commits(), process_id);
+}
+
+Truth SessionModel::shown_by_vector(const ModelEntry& entry, int64_t now_ms) const {
+  const Truth has_one = entry.is_vector_open ? Truth::kMaybe : entry.vector.now;
+  return std::min(shown(entry, now_ms), has_one);
 }
 
 void SessionModel::note_removed(ModelEntry& entry, Outcome outcome, int64_t process_id) {
@@ -136,7 +154,7 @@ void SessionModel::note_compacted(Outcome outcome, int64_t now_ms) {
 void SessionModel::make_durable(std::optional<int64_t> process_id) {
   for (auto& [id, entry] : entries) {
     if (entry.changed_inside) continue;
-    for (Fact* fact : {&entry.added, &entry.removed}) {
+    for (Fact* fact : {&entry.added, &entry.removed, &entry.vector}) {
       const bool is_meant = !process_id || fact->process_id == *process_id;
       if (is_meant && fact->now == Truth::kYes) fact->is_durable = true;
     }
@@ -146,7 +164,7 @@ void SessionModel::make_durable(std::optional<int64_t> process_id) {
 
 void SessionModel::disown(int64_t process_id) {
   for (auto& [id, entry] : entries) {
-    for (Fact* fact : {&entry.added, &entry.removed}) {
+    for (Fact* fact : {&entry.added, &entry.removed, &entry.vector}) {
       if (fact->process_id == process_id) fact->process_id = 0;
     }
   }
@@ -161,6 +179,7 @@ void SessionModel::lose_power() {
     }
     entry.added.lose_power();
     entry.removed.lose_power();
+    entry.vector.lose_power();
   }
   keys.lose_power();
   title.lose_power();
@@ -221,7 +240,7 @@ void SessionModel::end_inside() {
 }
 
 void SessionModel::end_call() {
-  for (auto& [id, entry] : entries) entry.changed_inside = false;
+  for (auto& [id, entry] : entries) entry.changed_inside = entry.is_vector_open = false;
   inside = {};
   added_inside_from_.reset();
 }

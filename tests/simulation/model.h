@@ -41,6 +41,9 @@ struct ModelEntry {
   uint64_t batch = 0;     // entries with one number are there together or not at all; 0: none
   Fact added;
   Fact removed;
+  Fact vector;  // whether it has one
+  // The call in which another one is made puts one, or that other one does.
+  bool is_vector_open = false;
   std::string line;  // as it was first seen
   // It may be seen as it is and as it was: the call in which another one is made changes it, or
   // that other one has.
@@ -83,6 +86,10 @@ class SessionModel {
   void observe(ModelEntry& entry, bool is_seen);
 
   void note_added(std::vector<ModelEntry> added, Outcome outcome, int64_t process_id);
+  // Its entry is there, and was made durable first.
+  void note_vector(ModelEntry& entry, Outcome outcome, int64_t process_id);
+  // Whether a query by a vector finds it.
+  [[nodiscard]] Truth shown_by_vector(const ModelEntry& entry, int64_t now_ms) const;
   void note_removed(ModelEntry& entry, Outcome outcome, int64_t process_id);
   // The same where nobody can tell whether the entry was there.
   void note_removed_if_there(ModelEntry& entry, Outcome outcome, int64_t process_id);

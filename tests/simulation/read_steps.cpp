@@ -161,6 +161,30 @@ void Steps::query_store(SessionModel& model) {
   end();
 }
 
+// All that have one.
+void Steps::query_vectors(SessionModel& model) {
+  session::Session* session = begin(model, "query by a vector");
+  if (session == nullptr) return;
+  const auto results = session->query(R"({"vector":[1,2],"limit":1000})");
+  if (world_.is_answer(results.status())) {
+    std::set<std::string> ids;
+    for (const auto& result : results->results) ids.insert(result.id());
+    world_.tell("-> " + joined({ids.begin(), ids.end()}));
+    if (ids.size() != results->results.size()) world_.fail("an entry comes twice");
+    const int64_t now_ms = world_.clock.now_ms();
+    for (ModelEntry* entry : model.in_order()) {
+      const bool is_found = ids.erase(entry->id) > 0;
+      const Truth shown = model.shown_by_vector(*entry, now_ms);
+      const bool is_sure = shown == Truth::kYes && !entry->is_fragile;
+      if (is_found && shown == Truth::kNo) world_.fail(entry->id + " has no vector, or is gone");
+      if (!is_found && is_sure) world_.fail(entry->id + " should be found");
+      if (is_found && !entry->is_vector_open) entry->vector.now = Truth::kYes;
+    }
+    if (!ids.empty()) world_.fail(*ids.begin() + " was never added");
+  }
+  end();
+}
+
 // What is added between two pages is on none of them; nothing is skipped, nothing comes twice.
 void Steps::turn_pages(SessionModel& model) {
   QuerySpec spec = QuerySpec::random(dice_, model, world_.clock.now_ms());

@@ -166,11 +166,13 @@ void Steps::take_alone(SessionModel& model) {
 void Steps::take_of(SessionModel& model, size_t choice) {
   if (choice < 20) return add(model);
   if (choice < 25) return add_batch(model);
-  if (choice < 27) return add_again(model);
+  if (choice < 26) return add_again(model);
+  if (choice < 28) return put_vector(model);
   if (choice < 34) return remove(model);
   if (choice < 37) return remove_where(model);
   if (choice < 42) return get(model);
-  if (choice < 57) return query(model);
+  if (choice < 54) return query(model);
+  if (choice < 57) return query_vectors(model);
   if (choice < 59) return count(model);
   if (choice < 62) return query_store(model);
   if (choice < 64) return export_all(model);

@@ -47,11 +47,13 @@ class Steps {
   void add_again(SessionModel& model);
   void remove(SessionModel& model);
   void remove_where(SessionModel& model);
+  void put_vector(SessionModel& model);
 
   // read_steps.cpp
   void get(SessionModel& model);
   void query(SessionModel& model);
   void query_store(SessionModel& model);
+  void query_vectors(SessionModel& model);
   void count(SessionModel& model);
   void export_all(SessionModel& model);
   void turn_pages(SessionModel& model);
