@@ -88,7 +88,11 @@ void Core::look_at_metadata() { (void)read_metadata_if_other(); }
 
 void Core::follow_metadata() {
   is_metadata_doubted_ = is_metadata_doubted_ || storage->was_locked_by_others();
-  if (!is_metadata_doubted_ || !read_metadata_if_other()) return;
+  if (!is_metadata_doubted_) return;
+  if (!read_metadata_if_other()) {
+    durability = log::Durability::kCommit;  // which it may say by now
+    return;
+  }
   is_metadata_doubted_ = false;
   follow_durability();
 }

@@ -73,8 +73,9 @@ void Steps::close(SessionModel& model) {
   session::Session* session = begin(model, "close");
   if (session == nullptr) return;
   const bool is_wounded = world_.caller().wounded.contains(model.settings.id);
-  const bool is_held = world_.is_held_by_another(model.settings.id);
+  bool is_held = world_.is_held_by_another(model.settings.id);
   world_.caller().close(model.settings.id);
+  is_held = is_held || world_.is_held_by_another(model.settings.id);  // since in between
   // Inside another call its lock may be in the way of saving.
   const bool is_sure = !world_.was_disturbed() && world_.caller().is_alive() && !is_wounded &&
                        !is_inside_ && !is_held;
@@ -97,7 +98,10 @@ void Steps::close_store(SessionModel& model) {
   }
   world_.caller().close_store();
   if (!world_.was_disturbed() && world_.caller().is_alive() && !is_inside_) {
-    for (SessionModel* each : closed) each->make_durable(process_id());
+    for (SessionModel* each : closed) {
+      const bool is_held = world_.is_held_by_another(each->settings.id);  // since in between
+      if (!is_held) each->make_durable(process_id());
+    }
   }
   for (SessionModel& each : world_.sessions) each.disown(process_id());
   end();

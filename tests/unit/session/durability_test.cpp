@@ -1,6 +1,7 @@
 // What a session's durability promises when another process changes it.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 
@@ -53,6 +54,18 @@ TEST_F(DurabilityByAnother, ItIsTheStoresAgainWhenItIsTakenAway) {
   change("null");  // the store's is "commit"
   ASSERT_TRUE(session_->add(entry_text("after")).ok());
   EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
+}
+
+TEST_F(DurabilityByAnother, WhoCannotReadWhatItIsTakesItForCommit) {
+  change("\"commit\"");
+  disk_.disk.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kOpen}).on_file("metadata.json"));
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
+  disk_.disk.set_fault_hook(nullptr);
+  change("\"os\"");
+  ASSERT_TRUE(session_->add(entry_text("last")).ok());
+  EXPECT_EQ(session_->stats()->get_string("durability"), "os");
 }
 
 // A reader of this process may have seen the change first.
