@@ -111,9 +111,10 @@ TEST(Analyzer, OwnStopWordsStandForThoseOfTheLanguage) {
 }
 
 TEST(Analyzer, FingerprintsTellSettingsApart) {
-  const std::vector<Settings> all = {
-      {"en", {}, false},   {"none", {}, false},      {"de", {}, false},   {"en", {}, true},
-      {"en", {"a"}, true}, {"en", {"a", "b"}, true}, {"en", {"ab"}, true}};
+  const std::vector<Settings> all = {{"en", {}, false},    {"none", {}, false},
+                                     {"de", {}, false},    {"en", {}, true},
+                                     {"en", {"a"}, true},  {"en", {"a", "b"}, true},
+                                     {"en", {"ab"}, true}, {"en", {"a\n1 b"}, true}};
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t j = 0; j < all.size(); ++j) {
       EXPECT_EQ(Analyzer::fingerprint(all[i]) == Analyzer::fingerprint(all[j]), i == j)

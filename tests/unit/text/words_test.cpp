@@ -290,11 +290,22 @@ TEST(Words, ConnectorsJoinWhatStandsOnBothSides) {
   EXPECT_EQ(compounds_of("~jo/x.y"), Texts({"jo/x.y", "x.y"}));
 }
 
+TEST(Words, OfTheTextBeforeNothingIsLeft) {
+  Words words;
+  words.read("getUserProfile src/main.c \xE6\x9D\xB1\xE4\xBA\xAC", true);
+  ASSERT_FALSE(words.words().empty() || words.compounds().empty() || words.parts().empty());
+  words.read(" ", true);
+  EXPECT_TRUE(words.words().empty());
+  EXPECT_TRUE(words.compounds().empty());
+  EXPECT_TRUE(words.parts().empty());
+}
+
 TEST(Words, TailsBelongToTheWordBefore) {
   EXPECT_EQ(compounds_of("C++ C# F#."), Texts({"c++", "c#", "f#"}));
   EXPECT_EQ(compounds_of("C+++ C++x"), Texts()) << "not a tail, and two connectors join nothing";
   EXPECT_EQ(compounds_of("c#x"), Texts({"c#x"})) << "a connector";
   EXPECT_EQ(compounds_of("lib/c++"), Texts({"lib/c++", "c++"}));
+  EXPECT_EQ(compounds_of("a_b/c++"), Texts({"a_b/c++", "a_b", "c++"})) << "of the last one only";
   EXPECT_EQ(compounds_of("C#東 C++東"), Texts()) << "a word begins behind it";
   EXPECT_EQ(words_of("C++11"), Texts({"c", "11"}));
   EXPECT_EQ(compounds_of("1,200# 1,200++"), Texts({"1200#", "1200++"})) << "as of 1200";
