@@ -173,6 +173,36 @@ TEST(TranscriptText, AnEditorsLineEndsAreNoContent) {
     text.insert(at, 1, '\r');
   }
   EXPECT_EQ(parse_transcript(text).entries, kTranscriptEntries);
+  const auto lines = parse_transcript("### user — 2025-04-15T10:30:01Z\r\n\r\none  \r\ntwo\r\n");
+  EXPECT_EQ(lines.entries, std::vector{said("one\ntwo")});
+  EXPECT_TRUE(lines.ends_whole) << "a line break as it is written, and nothing behind it";
+}
+
+// It is cut off before the next append: only what an append left there may be.
+TEST(TranscriptText, WhatAPersonWroteAtTheEndIsNoTornAppend) {
+  for (const std::string end : {"x", "more", "\n### a heading\n", "\nmore", "### a heading"}) {
+    const auto read = parse_transcript(format_entry(said("one")) + end);
+    EXPECT_EQ(read.torn_bytes, 0U) << end;
+    ASSERT_EQ(read.entries.size(), 1U);
+    EXPECT_TRUE(read.entries[0].content.starts_with("one\n")) << end;
+    EXPECT_FALSE(read.ends_whole) << end;
+  }
+}
+
+TEST(TranscriptText, AHeadingThatNamesNoRoleIsNoHeader) {
+  for (const std::string role : {"", " user",
+                                 "us\x7f"
+                                 "er",
+                                 "a\tb"}) {
+    const auto read = parse_transcript(format_entry(said("one")) + "\n### " + role +
+                                       std::string(" — ") + std::string(kTime) + "\n\ntwo\n");
+    EXPECT_EQ(read.entries.size(), 1U) << role;
+  }
+}
+
+TEST(TranscriptText, BlanksAreWrittenAsTheyAreButAtTheEnd) {
+  EXPECT_TRUE(format_entry(said("a  \nb")).ends_with("\na    \nb\n"));
+  EXPECT_TRUE(format_entry(said("a\nb  ")).ends_with("\na  \nb \\u0020\n"));
 }
 
 TEST(TranscriptText, DamageInTheMiddleIsIsolated) {
