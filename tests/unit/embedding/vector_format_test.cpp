@@ -14,6 +14,13 @@ namespace {
 
 const std::vector<float> kValues{1.5F, -2, 0};
 
+// A header with these bytes and a hash that fits.
+std::string sealed_header(std::string bytes) {
+  const uint64_t hash = hash64(std::string_view(bytes).substr(0, 24));
+  std::memcpy(bytes.data() + 24, &hash, sizeof hash);
+  return bytes;
+}
+
 // A record with these bytes and a hash that fits.
 std::string sealed(std::string bytes) {
   const uint64_t hash = hash64(std::string_view(bytes).substr(8));
@@ -46,9 +53,16 @@ TEST(VectorFormat, AHeaderWithAnyByteChangedIsDamaged) {
 TEST(VectorFormat, AHeaderOfANewerVersionIsRefusedAsThat) {
   std::string header = encode_header(768);
   header[8] = 2;
-  const uint64_t hash = hash64(std::string_view(header).substr(0, 24));
-  std::memcpy(header.data() + 24, &hash, sizeof hash);
-  EXPECT_EQ(parse_header(header).code(), Code::kFormatVersion);
+  EXPECT_EQ(parse_header(sealed_header(header)).code(), Code::kFormatVersion);
+}
+
+TEST(VectorFormat, ARightHashDoesNotMakeNonsenseAHeader) {
+  ASSERT_TRUE(parse_header(sealed_header(encode_header(3))).ok());
+  for (const auto& [at, value] : {std::pair(0, 'W'), std::pair(8, '\0'), std::pair(16, '\1')}) {
+    std::string header = encode_header(3);
+    header[static_cast<size_t>(at)] = value;
+    EXPECT_EQ(parse_header(sealed_header(header)).code(), Code::kCorruption) << at;
+  }
 }
 
 TEST(VectorFormat, ARecordIsReadBack) {
@@ -87,9 +101,11 @@ TEST(VectorFormat, ARightHashDoesNotMakeNonsenseARecord) {
   std::string too_long = encode_record("a", kValues);
   too_long[8] = static_cast<char>(129);
   EXPECT_FALSE(parse_record(sealed(too_long), 3).has_value());
-  std::string dirty = encode_record("a", kValues);
-  dirty[100] = 'x';
-  EXPECT_FALSE(parse_record(sealed(dirty), 3).has_value());
+  for (const size_t at : {9U, 15U, 17U, 100U, 143U}) {
+    std::string dirty = encode_record("a", kValues);
+    dirty[at] = 'x';
+    EXPECT_FALSE(parse_record(sealed(dirty), 3).has_value()) << at;
+  }
 }
 
 TEST(VectorFormat, WhatIsNoVectorIsRefusedWithTheReason) {

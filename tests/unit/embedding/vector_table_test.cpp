@@ -39,6 +39,21 @@ TEST(VectorTable, GivesCosines) {
   EXPECT_EQ(table.id(4), "half");
 }
 
+// Rounding makes more of many of them.
+TEST(VectorTable, NothingIsMoreSimilarThanTheSame) {
+  std::vector<float> values(3);
+  for (int i = 0; i < 1000; ++i) {
+    for (size_t k = 0; k < values.size(); ++k) {
+      values[k] = std::sin(static_cast<float>(i) * 7 + static_cast<float>(k) * 3);
+    }
+    VectorTable table(3);
+    add(table, "same", values);
+    EXPECT_LE(table.similarities(values, 1)[0], 1) << i;
+    for (float& value : values) value *= -1;
+    EXPECT_GE(table.similarities(values, 1)[0], -1) << i;
+  }
+}
+
 TEST(VectorTable, ChunksChangeNothing) {
   constexpr uint32_t kDimension = 16384;  // sixteen to a chunk
   VectorTable table(kDimension);
