@@ -365,6 +365,19 @@ TEST(Best, EntriesBesideACandidateNeedNotBeCandidates) {
   EXPECT_FALSE(by_row[4]->best.has_value());
 }
 
+TEST(Best, ARoleIsNamedByAllOfItsWords) {
+  QueryLog log(plain_words());
+  const auto say = [&](const std::string& role) {
+    log.add(R"({"type":"message","content":{"role":")" + role + R"(","text":"tea"}})");
+  };
+  for (const std::string role : {"kitchen robot", "robot", "...", "user"}) say(role);
+  const Answer answer = log.answer(R"({"text":"what robot made tea"})");
+  ASSERT_EQ(answer.hits.size(), 4u);
+  for (const Hit& hit : answer.hits) {
+    EXPECT_EQ(hit.best->role > 0, hit.place.row == 1) << hit.place.row;
+  }
+}
+
 TEST(Best, SevenTermsMakeTheKey) {
   BestParts parts;
   parts.match = 1;

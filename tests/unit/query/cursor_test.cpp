@@ -73,6 +73,8 @@ TEST(Cursor, GarbageIsNone) {
                                   std::string("v1.11111111111111111.2.3.4.5.a.b.c."),
                                   std::string("v1.1.2.3.4.5.a/.b.c."),
                                   std::string("v1.1.2.3.4.5.a.b.c d."),
+                                  std::string("v1.1.2.3.4.5.a.b d.c."),
+                                  std::string("v1.1.2.7ff0000000000000.4.5.a.b.c."),
                                   std::string("\0\0\0\0\0\0\0\0", 8),
                                   std::string("v1.1.2.3.4.5.a.b.c.1"),
                                   std::string("v1.1.2.3.4.5.a.b.c.-1"),

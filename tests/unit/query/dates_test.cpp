@@ -58,6 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
                                {{2023, 5, 7}}},
                       DateCase{"on May, - 7", {{kAny, 5, kAny}}},
                       DateCase{"room 7; June 2023", {{2023, 6, kAny}}},
+                      DateCase{"on 7 May; 2023 was better", {{kAny, 5, 7}}},
+                      DateCase{"on May 7; 2023 was better", {{kAny, 5, 7}}},
+                      DateCase{"in May; 2023 was better", {{kAny, 5, kAny}}},
+                      DateCase{"on May7, or in June2023", {{kAny, 5, 7}, {2023, 6, kAny}}},
                       DateCase{"the 7 th May", {{kAny, 5, kAny}}}));
 
 int64_t at(const char* time) { return parse_rfc3339(time).value_or(-1); }

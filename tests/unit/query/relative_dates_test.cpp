@@ -43,6 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(SpanCase{"What is to be done today?", {"2026-11-25"}},
                     SpanCase{"What did I eat Yesterday", {"2026-11-24"}},
                     SpanCase{"the day before yesterday, what was it?", {"2026-11-23"}},
+                    SpanCase{"what did I say before yesterday?", {"2026-11-24"}},
                     SpanCase{"who called last night?", {"2026-11-24"}},
                     SpanCase{"3 days ago", {"2026-11-22"}},
                     SpanCase{"365 days ago", {"2025-11-25"}}, SpanCase{"1000 days ago", {}},
