@@ -19,8 +19,7 @@ std::vector<double> widened(std::span<const float> values) {
 VectorTable::VectorTable(uint32_t dimension, Kernel kernel)
     : dimension_(dimension),
       kernel_(kernel),
-      records_per_chunk_(
-          std::max<uint32_t>(1, kChunkBytes / (dimension * uint32_t{sizeof(float)}))) {}
+      records_per_chunk_(kChunkBytes / (dimension * uint32_t{sizeof(float)})) {}
 
 void VectorTable::add(std::string_view id, const char* values) {
   if (size() % records_per_chunk_ == 0) chunks_.emplace_back();

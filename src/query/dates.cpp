@@ -31,19 +31,17 @@ class DateFinder {
   }
 
  private:
-  // A number of min to max digits, or nothing.
-  [[nodiscard]] std::optional<int32_t> number(size_t at, size_t digits_min, size_t digits_max,
-                                              int32_t low, int32_t high) const {
+  // A number of so many digits at most, or nothing.
+  [[nodiscard]] std::optional<int32_t> number(size_t at, size_t digits_max, int32_t low,
+                                              int32_t high) const {
     if (at >= tokens_.size() || !tokens_[at].is_number) return std::nullopt;
     const std::string& text = tokens_[at].text;
-    if (text.size() < digits_min || text.size() > digits_max) return std::nullopt;
+    if (text.size() > digits_max) return std::nullopt;
     const int32_t value = std::stoi(text);
     return value >= low && value <= high ? std::optional(value) : std::nullopt;
   }
-  [[nodiscard]] std::optional<int32_t> day(size_t at) const { return number(at, 1, 2, 1, 31); }
-  [[nodiscard]] std::optional<int32_t> year(size_t at) const {
-    return number(at, 4, 4, 1900, 2099);
-  }
+  [[nodiscard]] std::optional<int32_t> day(size_t at) const { return number(at, 2, 1, 31); }
+  [[nodiscard]] std::optional<int32_t> year(size_t at) const { return number(at, 4, 1900, 2099); }
   [[nodiscard]] bool is_full_month(size_t at) const {
     return at < tokens_.size() &&
            std::find(kMonths.begin(), kMonths.end(), tokens_[at].text) != kMonths.end();
@@ -87,7 +85,7 @@ class DateFinder {
     const std::string_view gap = tokens_[at + 1].gap;
     if (gap != tokens_[at + 2].gap || (gap != "-" && gap != "/" && gap != ".")) return at;
     if (const auto year_first = year(at)) {
-      const auto middle = number(at + 1, 1, 2, 1, 12);
+      const auto middle = number(at + 1, 2, 1, 12);
       const auto last = day(at + 2);
       if (middle && last) return add(*year_first, *middle, *last, at + 3);
     }

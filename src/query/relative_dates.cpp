@@ -21,8 +21,8 @@ using std::chrono::year_month;
 using std::chrono::year_month_day;
 using std::chrono::years;
 
-constexpr int32_t kCountMax = 1000;  // of days, months or years ago
-constexpr int64_t kMarginMs = int64_t{kCountMax} * 366 * 86'400'000;  // that many years
+constexpr size_t kDigitsMax = 3;                                 // of days, months or years ago
+constexpr int64_t kMarginMs = int64_t{1000} * 366 * 86'400'000;  // more years than those digits say
 
 constexpr std::array<std::string_view, 7> kWeekdays = {"sunday",   "monday", "tuesday", "wednesday",
                                                        "thursday", "friday", "saturday"};
@@ -85,7 +85,7 @@ class RelativeDateFinder {
   [[nodiscard]] std::optional<int32_t> count_at(size_t at) const {
     const DateToken& token = tokens_[at];
     if (token.is_number) {
-      if (token.text.size() > 3) return std::nullopt;
+      if (token.text.size() > kDigitsMax) return std::nullopt;
       return std::stoi(token.text);
     }
     if (token.text == "a" || token.text == "an") return 1;
@@ -98,7 +98,7 @@ class RelativeDateFinder {
   [[nodiscard]] std::optional<DaySpan> ago(size_t at) const {
     if (!is(at + 2, "ago")) return std::nullopt;
     const auto count = count_at(at);
-    if (!count || *count >= kCountMax) return std::nullopt;
+    if (!count) return std::nullopt;
     if (is_unit(at + 1, "day")) return day_before(*count);
     if (is_unit(at + 1, "week")) {
       const sys_days middle = today_ - days(7 * *count);

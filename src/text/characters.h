@@ -48,7 +48,7 @@ inline constexpr auto kAsciiClasses = [] {
 // A connector that ends a part of a path or an address which is worth finding by itself: of a/b.py
 // that is b.py.
 [[nodiscard]] constexpr bool ends_segment(uint32_t code_point) noexcept {
-  return code_point != 0 && code_point < kAsciiCount &&
+  return code_point < kAsciiCount &&
          std::string_view("/\\@:+#~").find(static_cast<char>(code_point)) != std::string_view::npos;
 }
 

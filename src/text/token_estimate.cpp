@@ -156,7 +156,7 @@ Walks parts_of(std::string_view text) {
   Walks walks{};
   const char* at = text.data();
   for (size_t i = 0; i < walks.size(); ++i) {
-    const char* const end = std::max(at, line_begin(text, text.size() * (i + 1) / walks.size()));
+    const char* const end = line_begin(text, text.size() * (i + 1) / walks.size());
     walks[i] = {at, end, static_cast<uint32_t>((i == 0 ? kStart : kControls) * kRowSize)};
     at = end;
   }
