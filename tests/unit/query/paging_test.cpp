@@ -92,6 +92,28 @@ INSTANTIATE_TEST_SUITE_P(
                       PagingCase{R"("text":"+tea -milk","sort_by":"best")"},
                       PagingCase{R"("text":"-milk")"}, PagingCase{R"("text":"\"milk tea\"")"}));
 
+TEST(PagingByWords, MeasuresByTheBestMatchOfTheFirstPageAlsoWhenItIsDeleted) {
+  for (const std::string sort : {"match", "relevance", "best"}) {
+    QueryLog log(plain_words());
+    for (const std::string text : {"tea tea tea", "tea milk", "tea milk milk", "milk"}) {
+      log.add(R"({"type":"note","id":")" + std::string(1, text.back()) +
+              std::to_string(text.size()) + R"(","content":")" + text + R"("})");
+    }
+    const std::string members = R"({"text":"tea","limit":1,"sort_by":")" + sort + "\"";
+    const auto first = parse_query(members + "}", Scope::kSession);
+    const auto whole = log.answer(R"({"text":"tea","sort_by":")" + sort + "\"}");
+    ASSERT_EQ(whole.hits.size(), 3u);
+    const auto answer = log.ask(*first);
+    ASSERT_TRUE(answer.ok());
+    const std::string after = next_of(log.index(), *first, *answer, kNowMs);
+    log.index().add_tombstone(log.index().id(answer->hits.front().place.row));
+    const Answer second = log.answer(members + R"(,"after":")" + after + R"("})");
+    ASSERT_EQ(second.hits.size(), 1u) << sort;
+    EXPECT_EQ(second.hits[0].place.row, whole.hits[1].place.row) << sort;
+    EXPECT_DOUBLE_EQ(second.hits[0].match_quality, whole.hits[1].match_quality) << sort;
+  }
+}
+
 TEST(PagingByThePartsOfAName, GoesOnWhenTheNameIsAdded) {
   QueryLog log;
   for (int i = 0; i < 4; ++i) {

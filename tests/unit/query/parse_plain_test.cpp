@@ -89,6 +89,8 @@ TEST(ParsePlain, LeavesTheRestToTheLongWay) {
         R"({"now":""})",
         R"({"time":{"start":"2026-01-02T00:00:00Z","end":"2026-01-01T00:00:00Z"}})",
         R"({"tags":{"match":"some"}})",
+        R"({"tags":{},"tags":{}})",
+        R"({"time":{},"time":{}})",
         R"({"tags":["a"]})",
         R"({"colour":"red"})",
         R"({"text":"a"} x)",

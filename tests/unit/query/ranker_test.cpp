@@ -455,5 +455,33 @@ TEST(Ranker, ExplainsWhatEachWordGave) {
   EXPECT_EQ(second[0], std::make_pair(0u, 0.0));
 }
 
+// An entry with the word so often, of so many words.
+std::string entry_with(uint32_t row, int frequency, int length) {
+  std::string text;
+  for (int i = 0; i < length; ++i) text += i < frequency ? "tea " : "milk ";
+  return R"({"type":"note","id":"e)" + std::to_string(row) + R"(","content":")" + text + R"("})";
+}
+
+// Blocks have 128 rows: of the second and the fourth none can be among the best two.
+TEST(Ranker, TheFirstRowBehindBlocksThatAreLeftOutIsSeen) {
+  QueryLog log(plain_words());
+  for (uint32_t row = 0; row < 1400; ++row) {
+    log.add(entry_with(row, row < 2 ? 2 : row == 256 ? 5 : row == 512 ? 4 : 1, 20));
+  }
+  for (const std::string text : {"tea", "+tea"}) {
+    EXPECT_EQ(log.ids(R"({"sort_by":"match","limit":1,"text":")" + text + "\"}"), "e256") << text;
+    EXPECT_EQ(log.ids(R"({"sort_by":"match","limit":2,"text":")" + text + "\"}"), "e256 e512");
+  }
+}
+
+// What is too long to matter says nothing of what is shorter by one word, and as good as the last.
+TEST(Ranker, ALengthThatIsHopelessLeavesShorterOnesIn) {
+  QueryLog log(plain_words());
+  for (uint32_t row = 0; row < 1400; ++row) {
+    log.add(entry_with(row, 1, row == 2 ? 10 : row < 4 ? 9 : 20));
+  }
+  EXPECT_EQ(log.ids(R"({"sort_by":"match","limit":1,"text":"tea"})"), "e3");
+}
+
 }  // namespace
 }  // namespace varve::query

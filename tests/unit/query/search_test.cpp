@@ -156,6 +156,16 @@ TEST(MinRelevance, IsAFloorInEveryOrderAndForCounting) {
   }
 }
 
+// So many that their time orders are searched for the few that are wanted.
+TEST(MinRelevance, IsAFloorForTheFirstOfManyByImportance) {
+  QueryLog log;
+  for (int i = 0; i < 200; ++i) {
+    log.add(entry_of("e" + std::to_string(i), 1 - i / 1000.0, i < 100 ? 5000 : 1));
+  }
+  EXPECT_EQ(log.ids(R"({"sort_by":"importance","limit":2})"), "e0 e1");
+  EXPECT_EQ(log.ids(R"({"sort_by":"importance","limit":2,"min_relevance":0.5})"), "e100 e101");
+}
+
 // Entries that do not decay, and of one match.
 TEST(MinRelevance, TakesTheValueItself) {
   QueryLog log(plain_words());
@@ -288,6 +298,49 @@ TEST(TimeRange, IsHalfOpenAndLastCountsBackFromNow) {
   EXPECT_EQ(log.all_ids(R"({"time":{"last":"2h","start":")" + at(1) + R"("}})"), "h0 h1");
   EXPECT_EQ(log.all_ids(R"({"time":{"last":"2h"},"now":")" + at(47) + R"("})"), "h0 h1 h2 h3 h48")
       << "what lies after now is not older";
+}
+
+// A thousand of each, of which the time orders hold many under one time.
+TEST(TimeRange, OfManyAtOneTimeHoldsItsFirstMillisecondAndNotItsEnd) {
+  QueryLog log;
+  for (int i = 0; i < 3000; ++i) {
+    log.add(entry_of("e" + std::to_string(i), i % 1000 / 1000.0, i % 3));  // in no order of time
+  }
+  for (const int64_t age_hours : {0, 1, 2}) {
+    const auto at = [&](int64_t after_ms) {
+      return format_rfc3339(kNowMs - age_hours * kHourMs + after_ms);
+    };
+    for (const std::string order : {"desc", "asc"}) {
+      const auto found = [&](int64_t start_ms, int64_t end_ms) {
+        return log
+            .answer(R"({"sort_by":"time","limit":1,"order":")" + order + R"(","time":{"start":")" +
+                    at(start_ms) + R"(","end":")" + at(end_ms) + R"("}})")
+            .hits.size();
+      };
+      EXPECT_EQ(found(0, 1), 1u) << age_hours << order;
+      EXPECT_EQ(found(-1, 0), 0u) << age_hours << order;
+      EXPECT_EQ(found(1, 2), 0u) << age_hours << order;
+    }
+  }
+}
+
+TEST(Unarranged, AnswersInEveryOrderAreWhole) {
+  QueryLog log;
+  for (int i = 0; i < 200; ++i) log.add(entry_of("e" + std::to_string(i), i / 1000.0, i % 7));
+  for (const std::string sort : {"importance", "relevance", "time"}) {
+    const auto query = parse_query(R"({"limit":2,"sort_by":")" + sort + "\"}", Scope::kSession);
+    ASSERT_TRUE(query.ok());
+    SearchInput input;
+    input.index = &log.index();
+    input.query = &*query;
+    input.rules = &log.rules();
+    input.now_ms = input.live_ms = kNowMs;
+    auto search = Search::plan(input);
+    ASSERT_TRUE(search.ok());
+    const auto answer = search->run();
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(answer->hits.size(), 2u) << sort;
+  }
 }
 
 // --- bad days ------------------------------------------------------------------------------------
