@@ -390,8 +390,7 @@ void Search::Parts::run_by_vector(Answer* answer) {
   answer->strategy = fuses() ? "every match and every vector, by their ranks" : "every vector";
   const Candidates candidates = all_candidates(answer);
   const RankKeys own = input.rank_keys == nullptr ? rank_keys_of(candidates) : RankKeys();
-  const Fusion fusion(input.rank_keys == nullptr ? own : *input.rank_keys,
-                      fuses() ? query.vector_weight : 1);
+  const Fusion fusion(input.rank_keys == nullptr ? own : *input.rank_keys, query.vector_weight);
   const auto hit_at = [&](const Candidate& candidate) {
     Hit hit = hit_of({0, index.timestamp_ms(candidate.row), candidate.row}, candidate.match, 0);
     hit.fusion = fusion.parts(candidate.text_key, candidate.similarity);
