@@ -62,6 +62,11 @@ def test_what_json_cannot_hold_is_refused(session):
     circle.append(circle)
     with pytest.raises(varve.InvalidArgument, match="cannot be written as JSON"):
         session.add({"type": "finding", "content": circle})
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(varve.InvalidArgument, match="cannot be written as JSON"):
+        session.add({"type": "finding", "content": deep})
     with pytest.raises(TypeError):
         session.add({"type": "finding", "content": {1, 2}})
     assert session.count() == 0

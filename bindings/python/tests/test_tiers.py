@@ -136,4 +136,7 @@ def test_bytes_are_no_vector(session):
                   {0.5, 1.0}):
         with pytest.raises(TypeError, match="is no sequence of numbers"):
             session.put_vector("a", given)
+    square = memoryview(array.array("f", [1, 0, 0, 1])).cast("B").cast("f", (2, 2))
+    with pytest.raises((TypeError, NotImplementedError)):
+        session.put_vector("a", square)
     assert session.stats()["vectors"]["records"] == 0
