@@ -48,6 +48,16 @@ TEST_F(ChatCallsTest, OfOneIdTheLastIsMeant) {
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{"two"});
 }
 
+// As a context tells a call: the id is that of the call, and no result of it.
+TEST_F(ChatCallsTest, AreNeitherResultsNorAreResultsCalls) {
+  const std::string call = R"({"role":"assistant","tool_call_id":"a","content":"f 1"})";
+  const std::string result = R"({"role":"tool","tool_call_id":"a","content":"x"})";
+  note(call, "call");
+  EXPECT_EQ(answered_by(call), Ids{});
+  note(result, "result");
+  EXPECT_EQ(answered_by(result), Ids{"call"});
+}
+
 TEST_F(ChatCallsTest, AreTheLatestOnly) {
   note(R"({"role":"assistant","tool_calls":[{"id":"first"},{"id":"second"}]})", "one");
   for (size_t i = 1; i < ChatCalls::kCallsMax; ++i) {

@@ -39,6 +39,8 @@ TEST_F(Convert, TellsKindsApart) {
       // Entries of our own may have such types.
       {R"({"type":"entity","name":"a","entityType":"b","content":1})", ImportFormat::kJsonl},
       {R"({"type":"relation","content":1})", ImportFormat::kJsonl},
+      {R"({"type":"relation","from":"a","to":"b"})", ImportFormat::kJsonl},
+      {R"({"type":"function_call","call_id":"c","role":"user"})", ImportFormat::kJsonl},
       {R"({"role":"user","content":"x"})", ImportFormat::kChat},
       {R"({"role":"assistant","tool_calls":[]})", ImportFormat::kChat},
       // As the APIs of OpenAI (responses) and Anthropic answer.
@@ -260,6 +262,27 @@ TEST_F(Convert, TheMessagesOwnMembersAreNotReplaced) {
             R"("role":"user"})");
   EXPECT_EQ(content(message(R"({"role":"user","message":1,"content_text":2,"content":"a"})")),
             R"({"content_text":2,"content_text_":"a","message":1,"role":"user"})");
+}
+
+TEST_F(Convert, WhatStandsUnderMessageAlreadyStays) {
+  EXPECT_EQ(message(R"({"role":"user","message":"own","parts":["a"]})")
+                .get("content")
+                ->get_string("message"),
+            "own");
+  EXPECT_EQ(content(message(R"({"role":"user","content":""})")), R"({"message":"","role":"user"})");
+  EXPECT_EQ(knowledge(R"({"type":"entity","name":"a","entityType":"b","message":"own"})")
+                .get("content")
+                ->get_string("message"),
+            "own");
+}
+
+TEST_F(Convert, ANumberIsOfMillisecondsFromTheYear1973On) {
+  EXPECT_EQ(
+      message(R"({"role":"user","content":"x","timestamp":200000000000})").get_string("timestamp"),
+      "1976-05-03T19:33:20.000Z");
+  EXPECT_EQ(
+      message(R"({"role":"user","content":"x","timestamp":99999999999})").get_string("timestamp"),
+      "5138-11-16T09:46:39.000Z");
 }
 
 TEST_F(Convert, TimesOfSeveralFormsAreRead) {

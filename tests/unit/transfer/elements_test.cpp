@@ -285,6 +285,52 @@ TEST(ElementReader, WhatIsTooLongIsPassedOver) {
       (Expected{{1, "{\"a\":1}"}, {1, "!the element is longer than 101 bytes"}, {2, "{\"b\":2}"}}));
 }
 
+TEST(ElementReader, TakesWhatIsJustAsLongAsAnElementMayBe) {
+  EXPECT_EQ(take_all("{\"a\":1}\n{\"b\":22}\n", ImportFormat::kAuto, 7),
+            (std::vector<Taken>{{1, "{\"a\":1}"}, {2, "!the line is longer than 7 bytes"}}));
+}
+
+TEST(ElementReader, AStringMayEndWithABackslash) {
+  EXPECT_EQ(
+      take_all(R"([{"a":"x\\"},{"a":"y\\\""},{"b":1}])"),
+      (std::vector<Taken>{{1, R"({"a":"x\\"})"}, {1, R"({"a":"y\\\""})"}, {1, R"({"b":1})"}}));
+  EXPECT_EQ(take_all(R"({"x\\":1,"entries":[{"a":1}]})"), (std::vector<Taken>{{1, R"({"a":1})"}}));
+}
+
+TEST(ElementReader, WithoutBracketsNobodyKnowsThatItIsWhole) {
+  EXPECT_EQ(take_all("[{},12"),
+            (std::vector<Taken>{{1, "{}"},
+                                {1, "!the text ends in the middle of this element"},
+                                {1, "!the text ends inside the array: the rest is missing"}}));
+}
+
+TEST(ElementReader, AMessageThatHasMessagesIsOne) {
+  const std::string message = R"({"role":"user","messages":[{"role":"user"}]})";
+  EXPECT_EQ(take_all(message, ImportFormat::kChat), (std::vector<Taken>{{1, message}}));
+}
+
+TEST(ElementReader, WhatASystemSaysIsLeftOutWhereItIsTooLong) {
+  const std::string said = "\"" + std::string(100, 'x') + "\"";
+  EXPECT_EQ(take_all(R"({"system":)" + said + R"(,"messages":[{"role":"user"}]})",
+                     ImportFormat::kChat, 50),
+            (std::vector<Taken>{{1, R"({"role":"user"})"}}));
+}
+
+TEST(ElementReader, ABracketTooManyCostsItsElementOnly) {
+  EXPECT_EQ(take_all(R"([{"a":1}},{"b":2}])"),
+            (std::vector<Taken>{{1, R"({"a":1}})"}, {1, R"({"b":2})"}}));
+}
+
+// Longer than an element may be, with tools before its messages that tell nothing for as long.
+TEST(ElementReader, ARequestOfAnyLengthIsTakenApart) {
+  std::string text = R"({"tools":[")" + std::string(100'000, 'x') + R"("],"messages":[)";
+  for (int i = 0; i < 100; ++i) {
+    text += R"({"role":"user","content":")" + std::string(2000, 'y') + "\"},";
+  }
+  text.back() = ']';
+  EXPECT_EQ(take_all(text + "}", ImportFormat::kAuto, 150'000).size(), 100u);
+}
+
 TEST(ElementReader, KeepsNulsForTheParserToRefuse) {
   const std::string nuls(3, '\0');
   EXPECT_EQ(take_all("{\"a\":1}\n" + nuls + "\n{\"b\":2}\n"),

@@ -28,6 +28,18 @@ TEST(EntryWriter, EveryLineThatIsReadIsWrittenInEveryFormat) {
   }
 }
 
+TEST(EntryWriter, BeginsAnewAndLeavesOutTheBlanksAroundALine) {
+  EntryWriter writer(ExportFormat::kJson);
+  for (int i = 0; i < 2; ++i) {
+    std::string out;
+    writer.begin("s", out);
+    for (const std::string line : {" {\"id\":\"a\"}\r", "{\"id\":\"b\"} \t"}) {
+      ASSERT_TRUE(writer.entry(line, out).ok());
+    }
+    EXPECT_EQ(out, R"({"entries":[{"id":"a"},{"id":"b"})");
+  }
+}
+
 // Whatever the locale of the host's process: "0,5" is two numbers in some.
 TEST(EntryWriter, MarkdownHasTheImportanceAsTheEntryHasIt) {
   for (const std::string importance : {"0", "1", "0.5", "1e-7", "0.123456789"}) {
