@@ -311,12 +311,13 @@ class Add(CliTest):
     def test_times_may_be_before_1970(self):
         for entry_id, given, wanted in (
                 ("e1", "1900-01-10", "1900-01-10"), ("e2", "40000d", "19"), ("e3", "99000w", "01"),
-                ("e4", "99999999999999999999w", "0000-01-01T00:00:00.000Z")):
+                ("e4", "99999999999999999999w", "0000-01-01T00:00:00.000Z"),
+                ("e5", "16000000000000w", "0000-01-01T00:00:00.000Z")):
             self.run_cli("add", "notes", "x", "--id", entry_id, "--timestamp", given)
             written = self.run_json("get", "notes", entry_id)["timestamp"]
             self.assertTrue(written.startswith(wanted), written)
         for since, found in (("3000w", ""), ("45000d", "e2 "), ("9000w", "e2 e1 "),
-                             ("99999999999w", "e2 e1 e3 e4 ")):
+                             ("99999999999w", "e2 e1 e3 e5 e4 ")):
             done = self.run_cli("log", "notes", "--since", since, "--until", "2500w", "-q")
             self.assertEqual(done.stdout.replace("\n", " "), found, since)
 

@@ -77,11 +77,12 @@ class Terminal(CliTest):
 
     def test_drop_asks(self):
         self.notes()
-        code, text = self.run_in_terminal("drop", "notes", typed="n\n")
-        self.assertEqual(code, 1)
-        self.assertIn("Delete session notes with 3 entries for good? [y/N]", text)
-        self.assertIn("nothing was deleted", text)
-        self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
+        for no in ("n", "", "yes, but not now"):
+            code, text = self.run_in_terminal("drop", "notes", typed=f"{no}\n")
+            self.assertEqual(code, 1, no)
+            self.assertIn("Delete session notes with 3 entries for good? [y/N]", text)
+            self.assertIn("nothing was deleted", text)
+            self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
         for yes in ("y", "Y", "yes"):
             self.run_cli("create", "notes", "--if-missing")
             self.assertEqual(self.run_in_terminal("drop", "notes", typed=f"{yes}\n")[0], 0)
