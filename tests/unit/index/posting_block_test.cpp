@@ -198,6 +198,11 @@ TEST(PostingBlock, ANumberThatCannotBeIsNone) {
   EXPECT_EQ(unpacked_count(above, 3), 0u) << "more than 32 bits";
   EXPECT_EQ(unpacked_count(std::string("\x00\x20\xFF\xFF\xFF\xFF", 6), 1), 0u)
       << "a frequency of 2^32";
+  for (const auto& [rest, count] : {std::pair(0x7FFFFFFEU, 3U), std::pair(0x7FFFFFFFU, 0U)}) {
+    std::string exception("\x00\x41\x01\x00", 4);
+    append_varint(&exception, rest);
+    EXPECT_EQ(unpacked_count(exception, 3), count) << "2^32, as one that needs more bits";
+  }
   EXPECT_EQ(unpacked_count(std::string("\x20\x00\xFE\xFF\xFF\xFF", 6), 1), 1u);
   EXPECT_EQ(unpacked_count(std::string("\x20\x00\xFF\xFF\xFF\xFF", 6), 1), 0u) << "row kNoRow";
 }

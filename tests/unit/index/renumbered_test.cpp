@@ -111,5 +111,50 @@ TEST(Renumbered, WordsAreLeftOutWithTheLastRowThatHasThem) {
                                                    whole.text().length(700));
 }
 
+// Beside its stem, index.bin has every form that a word was written in: a purge must not leave it.
+TEST(Renumbered, TheFormsOfAWordAreLeftOutWithIt) {
+  Index whole;
+  json::Document scratch;
+  for (uint32_t number = 0; number < 2; ++number) {
+    whole.add(numbered_facts(number), {number * 100, 99, number}, kRows);
+    whole.text_to_extend().add_line(
+        number == 0 ? R"({"content":"jumping"})" : R"({"content":"walking"})", scratch);
+  }
+  whole.text_to_extend().settle();
+  const std::vector<uint32_t> kept = {0};
+  const Index renumbered = whole.renumbered(Renumbering(kept, whole.size()));
+  std::vector<std::string> words;
+  renumbered.text().for_each_word("", [&](std::string_view word, std::string_view) {
+    words.emplace_back(word);
+    return true;
+  });
+  EXPECT_EQ(words, std::vector<std::string>{"jumping"});
+}
+
+// What was indexed of one log is not taken for another's, whose rows stand elsewhere.
+TEST(TakenWords, AreThoseOfTheSameLinesOnly) {
+  const auto index_at = [](uint64_t offset, uint32_t rows, uint32_t rows_with_words) {
+    Index index;
+    json::Document scratch;
+    for (uint32_t row = 0; row < rows; ++row) {
+      index.add(numbered_facts(row), {offset + row * 100, 99, row}, kRows);
+      if (row < rows_with_words) {
+        index.text_to_extend().add_line(R"({"content":"tea"})", scratch);
+      }
+    }
+    if (rows_with_words > 0) index.text_to_extend().settle();
+    return index;
+  };
+  Index words = index_at(0, 2, 2);
+  Index others[] = {index_at(100, 2, 0), index_at(0, 1, 0)};
+  for (Index& other : others) {
+    EXPECT_FALSE(other.take_words(words));
+    EXPECT_FALSE(other.has_text());
+  }
+  Index same = index_at(0, 3, 0);
+  EXPECT_TRUE(same.take_words(words));
+  EXPECT_EQ(same.text().rows_of("tea").count(), 2u);
+}
+
 }  // namespace
 }  // namespace varve::index
