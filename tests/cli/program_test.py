@@ -73,10 +73,11 @@ class WayIn(CliTest):
         self.assertEqual(self.run_cli("log", "-q", environment=two).stdout, "e1\n")
         self.run_cli("get", "e1", environment=two)
 
-    def test_a_value_behind_its_letter_is_not_the_next_word(self):
+    def test_a_value_is_one_word_or_behind_its_letter(self):
         self.run_cli("create", "notes")
-        self.assertIn("varve add - add an entry",
-                      self.run_cli(f"-r{self.root}", "help", "add").stdout)
+        root = str(self.root)
+        for words in ([f"-r{root}"], ["-r", root], ["--root", root], [f"--root={root}"]):
+            self.assertIn("varve add - add an entry", self.run_cli(*words, "help", "add").stdout)
 
     def test_session_may_be_called_like_a_command(self):
         self.run_cli("create", "log")

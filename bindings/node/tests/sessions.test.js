@@ -152,6 +152,7 @@ test('a session is opened or made', async (t) => {
   for (const session of [
     await store.session('kitchen'), store.sessionSync('kitchen', { userId: 'ann' }),
     store.sessionSync('kitchen', '{"user_id":"ann"}'), store.sessionSync('kitchen', null),
+    store.sessionSync('kitchen', { sessionId: 'hall', ifExists: 'fail' }),
     await store.createSession({ sessionId: 'kitchen', ifExists: 'open' })]) {
     assert.equal(session.countSync(), 1);
     assert.equal(session.metadataSync().title, 'Kitchen');

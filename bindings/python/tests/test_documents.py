@@ -220,7 +220,8 @@ def test_a_session_is_opened_or_made(tmp_path):
             session.add({"type": "finding", "content": "tea"})
     with varve.Store(tmp_path) as store:
         for session in (store.session("kitchen"), store.session(session_id="kitchen"),
-                        store.session("kitchen", {"user_id": "ann"}, title="another")):
+                        store.session("kitchen", {"user_id": "ann"}, title="another"),
+                        store.session("kitchen", {"session_id": "hall"}, if_exists="fail")):
             assert session.count() == 1 and session.metadata()["title"] == "Kitchen"
         options: varve.SessionOptions = {"session_id": "kitchen", "if_exists": "open"}
         assert store.create_session(options).count() == 1
