@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { Session, Store, VarveError, load, version } from '../lib/index.js';
+import { AT_ONCE, HANDLE, callNow } from '../lib/call.js';
 import * as constants from '../lib/constants.js';
+import { givesPage } from '../lib/documents.js';
 import { library } from '../lib/native.js';
 import { PACKAGE, directory, finding, openSession, openStore } from './support.js';
 
@@ -142,6 +144,14 @@ test('a page of results can be iterated, as often as one likes', async (t) => {
   }
 });
 
+test('the results of the library end with the page that is made of them', (t) => {
+  const session = openSession(t);
+  session.addSync(finding('tea'));
+  const results = callNow('varve_session_query', [session[HANDLE], '{"text":"tea"}']);
+  assert.equal(givesPage(results).results.length, 1);
+  assert.throws(() => callNow('varve_results_json', [results]), { code: 'VARVE_BAD_HANDLE' });
+});
+
 test('a session is opened or made', async (t) => {
   const place = join(directory(t), 'store');
   const first = openStore(t, place);
@@ -170,6 +180,18 @@ test('a session is opened or made', async (t) => {
   const signal = AbortSignal.abort(new Error('no more'));
   await assert.rejects(store.session('hall', {}, { signal }), { message: 'no more' });
   assert.equal(store.listSessionsSync().sessions.length, 1);
+});
+
+test('promises wait for nobody once nothing of JavaScript has to answer', (t) => {
+  const store = openStore(t);
+  assert.equal(store[AT_ONCE], false);
+  store.setClock(Date.now);
+  store.setTokenCounter((text) => text.length);
+  assert.equal(store[AT_ONCE], true);
+  store.setClock(null);
+  assert.equal(store[AT_ONCE], true, 'the counter has to');
+  store.setTokenCounter(null);
+  assert.equal(store[AT_ONCE], false);
 });
 
 test('an iterator can be left early', async (t) => {
