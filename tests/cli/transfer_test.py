@@ -509,6 +509,14 @@ class Backup(CliTest):
         self.assertIn("newer: not copied", done.stderr)
         self.assertIn("1 session: 1 copied", done.stderr)
 
+    def test_damage_that_is_copied_with_its_session_is_told_and_no_failure(self):
+        log = self.session_file("notes", "memory.jsonl")
+        log.write_text("{\n" + log.read_text())
+        done = self.run_cli("backup", self.copy)
+        self.assertIn("notes: ", done.stderr)
+        self.assertNotIn("not copied", done.stderr)
+        self.assertIn("1 session: 1 copied", done.stderr)
+
     def test_mistakes(self):
         self.run_cli("backup", exit_code=1)
         self.run_cli("restore", exit_code=1)
