@@ -124,8 +124,8 @@ varve_status_t varve_session_index(varve_session_t* session, char** json_out, si
                                    varve_error_t** error_out) {
   TextOut out(json_out, json_len_out);
   return with_session(session, error_out, [&](Session& target) -> Status {
-    VARVE_TRY_ASSIGN(const auto listing, target.index_listing());
-    return out.set(listing.pretty());
+    VARVE_TRY_ASSIGN(const std::string listing, target.index_listing());
+    return out.set(listing);
   });
 }
 

@@ -523,7 +523,7 @@ Result<json::Tree> Session::migrate(bool dry_run) {
   VARVE_TRY(parts_->core.check_not_expired());
   return session::migrate(parts_->core, parts_->writer, dry_run);
 }
-Result<json::Tree> Session::index_listing() {
+Result<std::string> Session::index_listing() {
   VARVE_TRY(parts_->core.check_not_expired());
   return list_index(parts_->core);
 }

@@ -114,7 +114,7 @@ class Session {
   Result<json::Tree> migrate(bool dry_run);
   Result<json::Tree> compact(const CompactionOptions& options);
   Result<json::Tree> rebuild_index();
-  Result<json::Tree> index_listing();
+  Result<std::string> index_listing();
   // `format` is a name or an object of options. For the others see varve_session_export_file and
   // varve_session_import_file.
   Result<std::string> export_text(std::string_view format, const ProgressReceiver& receiver = {});

@@ -1,13 +1,16 @@
 #include "session/reports/index_listing.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "decay/decay.h"
+#include "json/canonical.h"
 #include "log/line_reader.h"
 #include "session/retries.h"
 
@@ -22,29 +25,83 @@ double relevance_of(const entry::EntryFacts& facts, const decay::Rules& rules, i
   return decay::relevance(facts.importance, factor, decay::recency_boost(age_hours), 1);
 }
 
-// One row of the listing, from its line.
-json::Tree listed(const entry::EntryFacts& facts, uint64_t line_number, uint64_t offset) {
-  json::Tree tags = json::Tree::array();
-  for (const auto& tag : facts.tags) tags.push(json::Tree::string(tag));
-  json::Tree row = json::Tree::object();
-  row.set("line_number", json::Tree::integer_unsigned(line_number));
-  row.set("byte_offset", json::Tree::integer_unsigned(offset));
-  row.set("type", json::Tree::string(facts.type));
-  row.set("timestamp", json::Tree::string(format_rfc3339(facts.timestamp_ms)));
-  row.set("tags", std::move(tags));
-  row.set("importance", json::Tree::number(facts.importance));
-  return row;
-}
-
-json::Tree lists_of_ids(const std::map<std::string, std::vector<std::string>>& by_name) {
-  json::Tree tree = json::Tree::object();
-  for (const auto& [name, ids] : by_name) {
-    json::Tree list = json::Tree::array();
-    for (const auto& id : ids) list.push(json::Tree::string(id));
-    tree.set(name, std::move(list));
+struct ComesBefore {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const {
+    return json::compare_utf16(a, b) < 0;
   }
-  return tree;
-}
+};
+
+// A name's entries, by their numbers.
+using EntriesByName = std::map<std::string, std::vector<uint32_t>, ComesBefore>;
+using Named = EntriesByName::value_type;
+
+// What the listing says of an entry. A million of them are held until all are known, and a document
+// of them takes far more memory.
+struct ListedEntry {
+  uint64_t id_end = 0;    // in all ids, one behind the other
+  uint64_t tags_end = 0;  // the same in all tags
+  const Named* type = nullptr;
+  uint64_t line_number = 0;
+  uint64_t byte_offset = 0;
+  int64_t timestamp_ms = 0;
+  double importance = 0;
+  double relevance = 0;
+};
+
+// Appends an object or an array as json::Tree::pretty() does.
+class PrettyText {
+ public:
+  explicit PrettyText(std::string* out) : out_(*out) {}
+
+  void begin(char bracket) {
+    out_ += bracket;
+    ++depth_;
+    is_empty_ = true;
+  }
+  void end(char bracket) {
+    --depth_;
+    if (!is_empty_) break_line();
+    out_ += bracket;
+    is_empty_ = false;
+  }
+  void item(std::string_view text) {
+    next();
+    json::append_string(text, out_);
+  }
+  // A member whose value comes next.
+  void name(std::string_view name) {
+    item(name);
+    out_ += ": ";
+  }
+  void text(std::string_view key, std::string_view value) {
+    name(key);
+    json::append_string(value, out_);
+  }
+  void count(std::string_view key, uint64_t value) {
+    name(key);
+    out_ += std::to_string(value);
+  }
+  void number(std::string_view key, double value) {
+    name(key);
+    json::append_double(value, out_);
+  }
+
+ private:
+  void next() {
+    if (!is_empty_) out_ += ',';
+    is_empty_ = false;
+    break_line();
+  }
+  void break_line() {
+    out_ += '\n';
+    out_.append(depth_ * 2, ' ');
+  }
+
+  std::string& out_;
+  size_t depth_ = 0;
+  bool is_empty_ = true;  // what was begun last
+};
 
 // The index as a document: each live entry by its id, and the ids by tag and by type.
 class IndexListing {
@@ -76,19 +133,26 @@ class IndexListing {
     }
   }
 
-  json::Tree tree() && {
-    json::Tree entries = json::Tree::object();
-    for (auto& [id, row] : by_id_) entries.set(id, std::move(row));
-    json::Tree tree = json::Tree::object();
-    tree.set("version", json::Tree::integer(1));
-    tree.set("last_updated", json::Tree::string(format_rfc3339(now_ms_)));
-    tree.set("entries", std::move(entries));
-    tree.set("tags", lists_of_ids(by_tag_));
-    tree.set("types", lists_of_ids(by_type_));
-    return tree;
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    text.reserve(text_bytes_);
+    PrettyText out(&text);
+    out.begin('{');
+    append_entries(out);
+    out.text("last_updated", format_rfc3339(now_ms_));
+    append_lists("tags", by_tag_, out);
+    append_lists("types", by_type_, out);
+    out.count("version", 1);
+    out.end('}');
+    return text += '\n';
   }
 
  private:
+  // [bytes] of the text, about: of an entry without its id and tags, and of an id or a tag in a
+  // list without itself.
+  static constexpr uint64_t kEntryBytes = 330;
+  static constexpr uint64_t kItemBytes = 12;
+
   // Whether the line is that of a live entry, not one that repeats its id.
   Result<bool> is_live_line(std::string_view id, uint64_t offset) const {
     const std::shared_lock lock(core_.index_mutex);
@@ -99,32 +163,89 @@ class IndexListing {
   }
 
   void add(const entry::EntryFacts& facts, uint64_t line_number, uint64_t offset) {
-    json::Tree& row = by_id_[facts.id];
-    row = listed(facts, line_number, offset);
-    row.set("current_relevance", json::Tree::number(relevance_of(facts, *rules_, now_ms_)));
-    for (const auto& tag : facts.tags) {  // an entry may say a tag twice
-      auto& ids = by_tag_[tag];
-      if (ids.empty() || ids.back() != facts.id) ids.push_back(facts.id);
+    const auto number = static_cast<uint32_t>(entries_.size());
+    ids_ += facts.id;
+    const uint64_t item_bytes = facts.id.size() + kItemBytes;
+    for (const auto& tag : facts.tags) {
+      Named& named = *by_tag_.try_emplace(tag).first;
+      tags_.push_back(&named);
+      // An entry may say a tag twice.
+      if (named.second.empty() || named.second.back() != number) named.second.push_back(number);
+      text_bytes_ += tag.size() + kItemBytes + item_bytes;
     }
-    by_type_[facts.type].push_back(facts.id);
+    Named& type = *by_type_.try_emplace(facts.type).first;
+    type.second.push_back(number);
+    text_bytes_ += kEntryBytes + 2 * item_bytes;
+    entries_.push_back({ids_.size(), tags_.size(), &type, line_number, offset, facts.timestamp_ms,
+                        facts.importance, relevance_of(facts, *rules_, now_ms_)});
+  }
+
+  [[nodiscard]] std::string_view id_of(uint32_t number) const {
+    const uint64_t begin = number == 0 ? 0 : entries_[number - 1].id_end;
+    return std::string_view(ids_).substr(begin, entries_[number].id_end - begin);
+  }
+
+  void append_entries(PrettyText& out) const {
+    std::vector<uint32_t> by_id(entries_.size());
+    std::iota(by_id.begin(), by_id.end(), 0U);
+    std::sort(by_id.begin(), by_id.end(),
+              [this](uint32_t a, uint32_t b) { return ComesBefore()(id_of(a), id_of(b)); });
+    out.name("entries");
+    out.begin('{');
+    for (const uint32_t number : by_id) append_entry(number, out);
+    out.end('}');
+  }
+
+  void append_entry(uint32_t number, PrettyText& out) const {
+    const ListedEntry& entry = entries_[number];
+    out.name(id_of(number));
+    out.begin('{');
+    out.count("byte_offset", entry.byte_offset);
+    out.number("current_relevance", entry.relevance);
+    out.number("importance", entry.importance);
+    out.count("line_number", entry.line_number);
+    out.name("tags");
+    out.begin('[');
+    for (uint64_t i = number == 0 ? 0 : entries_[number - 1].tags_end; i < entry.tags_end; ++i) {
+      out.item(tags_[i]->first);
+    }
+    out.end(']');
+    out.text("timestamp", format_rfc3339(entry.timestamp_ms));
+    out.text("type", entry.type->first);
+    out.end('}');
+  }
+
+  void append_lists(std::string_view member, const EntriesByName& by_name, PrettyText& out) const {
+    out.name(member);
+    out.begin('{');
+    for (const auto& [name, numbers] : by_name) {
+      out.name(name);
+      out.begin('[');
+      for (const uint32_t number : numbers) out.item(id_of(number));
+      out.end(']');
+    }
+    out.end('}');
   }
 
   Core& core_;
   int64_t now_ms_ = 0;
   std::shared_ptr<const decay::Rules> rules_;
   uint64_t generation_ = 0;
-  std::map<std::string, json::Tree> by_id_;
-  std::map<std::string, std::vector<std::string>> by_tag_;
-  std::map<std::string, std::vector<std::string>> by_type_;
+  std::string ids_;
+  std::vector<const Named*> tags_;
+  std::vector<ListedEntry> entries_;  // in the order of the log
+  EntriesByName by_tag_;
+  EntriesByName by_type_;
+  uint64_t text_bytes_ = 0;
 };
 
 }  // namespace
 
-Result<json::Tree> list_index(Core& core) {
-  return while_replaced([&]() -> Result<json::Tree> {
+Result<std::string> list_index(Core& core) {
+  return while_replaced([&]() -> Result<std::string> {
     IndexListing listing(core);
     VARVE_TRY(listing.read());
-    return std::move(listing).tree();
+    return listing.text();
   });
 }
 

@@ -92,7 +92,8 @@ Result<uint64_t> figure(Core& core, Writer&) {
 }
 
 Result<uint64_t> list_each(Core& core, Writer&) {
-  VARVE_TRY_ASSIGN(const json::Tree tree, list_index(core));
+  VARVE_TRY_ASSIGN(const std::string text, list_index(core));
+  VARVE_TRY_ASSIGN(const json::Tree tree, json::Tree::parse(text));
   return member(tree, "entries").members().size();
 }
 

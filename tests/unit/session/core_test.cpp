@@ -138,7 +138,7 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoListsTheIndex) {
   const auto listing = session->index_listing();
   ASSERT_TRUE(listing.ok()) << listing.status().message();
   EXPECT_TRUE(was_replaced);
-  EXPECT_EQ(member(*listing, "entries").members().size(), 3u);
+  EXPECT_EQ(member(*json::Tree::parse(*listing), "entries").members().size(), 3u);
   storage_->change_read = gone;
   EXPECT_EQ(session->index_listing().code(), Code::kBusy);
   EXPECT_EQ(session->index_listing().status().message(), kOverAndOver);

@@ -32,7 +32,10 @@ Result<json::Tree> repaired(Core& core, Writer& writer) {
   return repair(core, writer, {.dry_run = true});
 }
 Result<json::Tree> migrated(Core& core, Writer& writer) { return migrate(core, writer, true); }
-Result<json::Tree> listed(Core& core, Writer&) { return list_index(core); }
+Result<json::Tree> listed(Core& core, Writer&) {
+  VARVE_TRY_ASSIGN(const std::string text, list_index(core));
+  return json::Tree::parse(text);
+}
 
 class ReplacedUnder : public testing::TestWithParam<Report> {
  protected:

@@ -239,7 +239,9 @@ TEST_P(Transfer, TheIndexIsListedForPeople) {
   ASSERT_TRUE(session_->add(R"({"id":"b","type":"decision","content":2,"tags":["x"]})").ok());
   ASSERT_TRUE(session_->add(entry_text("c")).ok());
   ASSERT_TRUE(session_->remove("c", "").ok());
-  const auto tree = session_->index_listing();
+  const auto text = session_->index_listing();
+  ASSERT_TRUE(text.ok());
+  const auto tree = json::Tree::parse(*text);
   ASSERT_TRUE(tree.ok());
   EXPECT_EQ(tree->get_int64("version"), 1);
   EXPECT_TRUE(parse_rfc3339(tree->get_string("last_updated")).has_value());
@@ -258,9 +260,27 @@ TEST_P(Transfer, TheIndexIsListedForPeople) {
 TEST_P(Transfer, TheIndexListsAnEntryOnceUnderATagThatItHasTwice) {
   const std::string twice = R"({"id":"a","type":"message","content":1,"tags":["x","y","x"]})";
   ASSERT_TRUE(session_->add(twice).ok());
-  const auto tree = session_->index_listing();
+  const auto text = session_->index_listing();
+  ASSERT_TRUE(text.ok());
+  const auto tree = json::Tree::parse(*text);
   ASSERT_TRUE(tree.ok());
   EXPECT_EQ(member(*tree, "tags").canonical(), R"({"x":["a"],"y":["a"]})");
+}
+
+// As a document would be written: members by their UTF-16 code units, where U+10400 comes before
+// U+FB00, which is the other way round in UTF-8.
+TEST_P(Transfer, TheIndexIsListedAsADocumentIsWritten) {
+  for (int count = 0; count < 3; ++count) {
+    const auto text = session_->index_listing();
+    ASSERT_TRUE(text.ok());
+    EXPECT_EQ(json::Tree::parse(*text)->pretty(), *text);
+    const std::string id = std::string(1, static_cast<char>('z' - count));
+    ASSERT_TRUE(session_
+                    ->add(R"({"id":")" + id +
+                          R"(","type":"message","content":1,"tags":["\uFB00","\uD801\uDC00","b"]})")
+                    .ok());
+    ASSERT_TRUE(session_->add(entry_text("a" + id)).ok());
+  }
 }
 
 TEST_P(Transfer, RebuildingTheIndexCountsAndKeepsAnswers) {
