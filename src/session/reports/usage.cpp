@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/hash.h"
 #include "entry/entry.h"
 #include "session/core.h"
 #include "session/retries.h"
@@ -16,6 +18,7 @@ namespace varve::session {
 namespace {
 
 constexpr uint32_t kRowsAtATime = 256;
+constexpr uint64_t kReadBytes = uint64_t{256} << 10;  // at once, where lines are shorter
 constexpr int64_t kDayMs = 86'400'000;
 constexpr uint64_t kTokensMax = 1'000'000'000'000;  // of one entry; nobody counts more tokens
 constexpr double kCostUsdMax = 1e9;
@@ -47,6 +50,51 @@ int64_t day_of(int64_t time_ms) {
   const int64_t day = time_ms / kDayMs;
   return time_ms % kDayMs < 0 ? day - 1 : day;
 }
+
+// Lines of the log that are asked for in its order, by few reads.
+class LinesAhead {
+ public:
+  // None of them ends behind `end`.
+  LinesAhead(Core& core, uint64_t generation, uint64_t end)
+      : core_(core), generation_(generation), end_(end) {}
+
+  // The bytes at a place, valid until the next call; less where the log ends before.
+  Result<std::string_view> at(const index::Location& place) {
+    const bool is_there = place.offset >= begin_ && place.offset - begin_ <= bytes_.size() &&
+                          bytes_.size() - (place.offset - begin_) >= place.length;
+    if (!is_there) VARVE_TRY(read(place));
+    return std::string_view(bytes_).substr(place.offset - begin_, place.length);
+  }
+
+ private:
+  Status read(const index::Location& place) {
+    begin_ = place.offset;
+    bytes_.resize(std::max(place.length, std::min(kReadBytes, end_ - std::min(end_, begin_))));
+    const auto got = core_.storage->read(log::Stream::kEntries, generation_, begin_, bytes_);
+    bytes_.resize(got.ok() ? *got : 0);
+    return got.status();
+  }
+
+  Core& core_;
+  uint64_t generation_;
+  uint64_t end_;
+  uint64_t begin_ = 0;  // of what was read
+  std::string bytes_;
+};
+
+// Few entries tell of usage, and a line that is as it was indexed and has no such member is one of
+// the others: it need not be checked as an entry that is shown.
+class UsageMember {
+ public:
+  [[nodiscard]] bool is_in(std::string_view line) const {
+    return std::search(line.begin(), line.end(), searcher_) != line.end();
+  }
+
+ private:
+  static constexpr std::string_view kName = "\"usage\"";
+  std::boyer_moore_horspool_searcher<std::string_view::const_iterator> searcher_{kName.begin(),
+                                                                                 kName.end()};
+};
 
 }  // namespace
 
@@ -131,15 +179,21 @@ Status UsageTable::read_some(uint32_t end) {
     }
   }
   json::Document document;
+  const index::Location last = found.empty() ? index::Location() : found.back().second.location;
+  LinesAhead lines(core_, generation_, last.offset + last.length);
+  const UsageMember member;
   std::vector<Row> rows;  // all or none: after a failure they are read again
   for (const auto& [id, place] : found) {
+    VARVE_TRY_ASSIGN(const std::string_view seen, lines.at(place.location));
+    const bool is_as_indexed =
+        seen.size() == place.location.length && hash64(seen) == place.location.line_hash;
+    if (is_as_indexed && !member.is_in(seen)) continue;
     const auto line = core_.read_from_log(id, place);
     if (line.code() == Code::kCorruption) {
       if (from_log) continue;  // the disk has changed since
       return core_.rebuild_and_start_over();
     }
     VARVE_TRY(line);
-    if (line->find("\"usage\"") == std::string::npos) continue;
     if (!document.parse(*line, entry::line_limits()).ok()) continue;
     if (const auto usage = read_usage(document.root())) rows.push_back({place.row, *usage});
   }

@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "session_disk.h"
+#include "watched_storage.h"
 
 namespace varve::session {
 namespace {
@@ -51,6 +56,38 @@ TEST(Usage, MoneyIsSummedExactly) {
   json::Tree tree = json::Tree::object();
   total.write_to(tree);
   EXPECT_EQ(tree.canonical(), R"({"cost_usd":1,"entries":10,"input_tokens":0,"output_tokens":0})");
+}
+
+// Most entries tell of none: to find that out, their lines are read many at once.
+TEST(Usage, OfManyEntriesIsFoundByFewReads) {
+  constexpr int kEntries = 2000;
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  std::string batch;
+  for (int i = 0; i < kEntries; ++i) {
+    json::Tree entry = *json::Tree::parse(entry_text("e" + std::to_string(i)));
+    if (i % 500 == 0) entry.set("usage", *json::Tree::parse(R"({"input_tokens":3})"));
+    batch += entry.canonical() + "\n";
+  }
+  ASSERT_TRUE(disk.open()->add_batch(batch).ok());
+  ASSERT_TRUE(disk.open()->remove("e500", "").ok());
+  ASSERT_TRUE(disk.open()->rebuild_index().ok());
+  auto watched = std::make_unique<WatchedStorage>(*disk.storage());
+  int read_count = 0;
+  watched->change_read = [&](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+    read_count += stream == log::Stream::kEntries ? 1 : 0;
+    return got;
+  };
+  const auto session = Session::open(std::string(kSessionId), std::move(watched), host.context);
+  ASSERT_TRUE(session.ok());
+  const auto days =
+      (*session)->usage(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+  ASSERT_TRUE(days.ok()) << days.status().message();
+  ASSERT_EQ(days->size(), 1U);
+  EXPECT_EQ(days->begin()->second.entries, 3U);
+  EXPECT_EQ(days->begin()->second.input_tokens, 9U);
+  EXPECT_LT(read_count, 30);
 }
 
 }  // namespace
