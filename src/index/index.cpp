@@ -176,11 +176,13 @@ Index Index::renumbered(const Renumbering& rows) const {
   return index;
 }
 
-bool Index::take_words(Index& other) {
+bool Index::take_words(Index& other, SameRows same) {
   const uint32_t count = other.text_row_count();
   if (text_ != nullptr || !other.has_text() || other.is_damaged() || count > size()) return false;
   for (uint32_t row = 0; row < count; ++row) {
-    if (location(row) != other.location(row)) return false;
+    const bool is_same = same == SameRows::kByLine ? location(row) == other.location(row)
+                                                   : ids_.is(row, other.id(row));
+    if (!is_same) return false;
   }
   text_ = std::move(other.text_);
   return true;

@@ -184,9 +184,13 @@ class Index {
   // Only with nothing pending. Cost: grows with the index, no line is read.
   [[nodiscard]] Index renumbered(const Renumbering& rows) const;
   void take_facets(Facets facets) { facets_ = std::move(facets); }
-  // Takes the words that `other` has, if its rows with words stand for the same lines as the first
-  // rows of this one, which has no words yet. False: both stay as they are.
-  bool take_words(Index& other);
+  // Takes the words that `other` has, if its rows with words are the first rows of this one, which
+  // has no words yet. False: both stay as they are.
+  enum class SameRows : uint8_t {
+    kByLine,  // they stand for the same lines
+    kById     // each line was written anew, with the words it had
+  };
+  bool take_words(Index& other, SameRows same);
 
   // Brings the order of time up to all rows, which reads the times of all. Queries that sort by
   // what decays need it, and those that sort by time where the log is not in its order.

@@ -441,6 +441,20 @@ Status Core::rebuild() {
 
 void Core::count_rebuild() {
   rebuild_count += 1;
+Status Core::rebuild_of_same_words() {
+  const std::unique_lock lock(index_mutex);
+  VARVE_TRY_ASSIGN(const log::Tail tail, look());
+  const bool may_keep_words = index_is_whole_;
+  index::Index before = empty_index();
+  swap(before, index);
+  forget_index();
+  VARVE_TRY(read_changes(tail));
+  if (may_keep_words) index.take_words(before, index::Index::SameRows::kById);
+  count_rebuild();
+  saved.distrust();  // index.bin is of the old log
+  return {};
+}
+
   context.counters->index_rebuilds += 1;
 }
 

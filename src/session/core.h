@@ -75,6 +75,9 @@ class Core {
 
   // Rebuilds the index from the log, without the words. Any thread.
   Status rebuild();
+  // The same for the holder of the storage's lock who wrote each line anew, with the words it had:
+  // those that are indexed stay.
+  Status rebuild_of_same_words();
   // The same for whoever found a line that is not as its row says: a row of index.bin may be the
   // one that is wrong. Then kGone, because the caller has to begin again.
   Status rebuild_and_start_over();

@@ -208,7 +208,8 @@ Status Core::adopt_rebuilt(index::Index& made, const Reading& reading, Words wor
   const bool may_keep_words = words == Words::kKept && index_is_whole_;
   swap(index, made);
   note_new_index();
-  const bool keeps_words = may_keep_words && index.take_words(made);
+  const bool keeps_words =
+      may_keep_words && index.take_words(made, index::Index::SameRows::kByLine);
   index_is_whole_ = true;
   note(reading);
   note(since);

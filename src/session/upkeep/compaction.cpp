@@ -440,6 +440,12 @@ void put_own_snapshot(Core& core) {
   if (made) core.put_snapshot(*made);
 }
 
+// From the log. Words of index.bin stay where its rows prove right: what was in doubt may be only
+// that nobody had compared them, and to index the words of a large log takes longest.
+Status make_index_anew(Core& core) {
+  return core.is_index_from_log() ? core.rebuild() : take_rows_from_log(core);
+}
+
 // Plans, and carries out unless it is a dry run. When index.bin proves wrong, or somebody rebuilt
 // the index in between or appended without the lock, tries again with an index made from the log.
 Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions& options) {
@@ -447,7 +453,7 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
   for (int i = 0; i < kReplacedMax; ++i) {
     auto outcome = attempt(core, options, quarantine);
     if (outcome.code() != Code::kConflict) return outcome;
-    VARVE_TRY(core.rebuild());
+    VARVE_TRY(make_index_anew(core));
     // The log may end in a torn tail that the old index took for lines.
     if (!options.dry_run) VARVE_TRY(core.catch_up_as_writer(true));
   }

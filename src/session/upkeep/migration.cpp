@@ -10,6 +10,7 @@
 #include "log/quarantine.h"
 #include "log/scan.h"
 #include "session/retries.h"
+#include "session/upkeep/index_rebuild.h"
 
 namespace varve::session {
 
@@ -43,9 +44,10 @@ class Migration {
   }
 
   // Finds what will be kept and what does not belong there, by the log alone: rows of index.bin
-  // were never compared with it, and a wrong one could make a line look repeated.
+  // were never compared with it, and a wrong one could make a line look repeated. Words that are
+  // indexed stay, as no line gets others.
   Status look() {
-    if (!core_.is_index_from_log()) VARVE_TRY(core_.rebuild());
+    VARVE_TRY(take_rows_from_log(core_));
     {
       const std::shared_lock lock(core_.index_mutex);
       VARVE_TRY(core_.check_whole_as_writer());  // else the new log would end too early
@@ -77,7 +79,7 @@ class Migration {
     core_.note_metadata_mended();
     VARVE_TRY(core_.storage->replace(log::Stream::kEntries, end_,
                                      [&](log::Sink& sink) { return write(sink); }));
-    VARVE_TRY(core_.rebuild());
+    VARVE_TRY(core_.rebuild_of_same_words());
     json::Tree details = json::Tree::object();
     details.set("entries", json::Tree::integer_unsigned(entry_count_));
     core_.events.post(Level::kInfo, "migrated from format version 0", std::move(details));

@@ -235,6 +235,23 @@ TEST_F(CompactionTrust, AnEvictionKeepsTheWordsOfAnIndexThatIsRight) {
   EXPECT_TRUE(disk_.open()->verify(true)->get_bool("ok"));
 }
 
+// Which vectors go, only rows of the log decide.
+TEST_F(CompactionTrust, ACompactionThatDropsVectorsKeepsTheWordsOfAnIndexThatIsRight) {
+  const std::vector<float> vector = {1, 2};
+  for (const std::string id : {"a", "b"}) ASSERT_TRUE(disk_.open()->put_vector(id, vector).ok());
+  remove("b");
+  ASSERT_TRUE(disk_.open()->rebuild_index().ok());
+  const auto session = disk_.open();
+  ASSERT_TRUE(member(*session->stats(), "index").get_bool("loaded"));
+  ASSERT_EQ(words_of_entries(*session), 3);
+  const auto report = session->compact({});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get("dropped")->get_int64("deleted"), 1);
+  EXPECT_EQ(words_of_entries(*session), 2);
+  EXPECT_EQ(*session->count(R"({"text":"word"})"), 2u);
+  EXPECT_TRUE(session->verify(true)->get_bool("ok"));
+}
+
 // Words stand by the numbers of rows: they are of no use where the log has other rows.
 TEST_F(CompactionTrust, AnEvictionMakesTheWordsOfOtherRowsAnew) {
   add_unimportant();

@@ -141,6 +141,27 @@ TEST_F(MigrationTest, TellsWhatItDid) {
   EXPECT_EQ(log(), version_1());
 }
 
+TEST_F(MigrationTest, KeepsTheWordsThatWereIndexed) {
+  const auto words_of_entries = [](Session& session) {
+    return session.stats()->get("index")->get_int64("words_of_entries");
+  };
+  // A line that is none, and one that repeats an id, are no rows.
+  const std::string log = "nothing\n" + version_0() + std::string(kFirst) + "\n";
+  ASSERT_TRUE(open(log)->rebuild_index().ok());
+  for (const bool from_file : {true, false}) {
+    disk_.write(log::kEntriesFile, log);
+    const auto session = disk_.open();
+    if (!from_file) ASSERT_TRUE(session->rebuild_index().ok());
+    ASSERT_EQ(words_of_entries(*session), 2);
+    ASSERT_TRUE(session->migrate(false)->get_bool("changed"));
+    EXPECT_EQ(words_of_entries(*session), 2);
+    EXPECT_EQ(session->query(R"({"text":"hello"})")->results.size(), 1U);
+    EXPECT_TRUE(session->verify(true)->get_bool("ok")) << session->verify(true)->canonical();
+    ASSERT_TRUE(session->add(entry("new" + std::to_string(from_file))).ok());
+    EXPECT_EQ(*session->count(R"({"text":"x"})"), 1U);
+  }
+}
+
 TEST_F(MigrationTest, ALogOfThisVersionStaysByteForByte) {
   disk_.make();
   const auto session = disk_.open();
