@@ -21,21 +21,32 @@ void TimeOrder::add(std::span<const uint32_t> rows, const Columns& columns) {
   rebuild_levels(static_cast<uint32_t>(first - rows_.begin()), columns);
 }
 
+// `below`: how many rows or nodes the level below has.
+TimeOrder::Importances TimeOrder::of_node(uint32_t level, uint32_t node, uint32_t below,
+                                          const Columns& columns) const {
+  const auto at = [&](uint32_t i) {
+    if (level > 0) return levels_[level - 1][i];
+    const double importance = columns.importances[rows_[i]];
+    return Importances{importance, importance};
+  };
+  Importances all = at(node * kFanout);
+  const uint32_t end = std::min((node + 1) * kFanout, below);
+  for (uint32_t i = node * kFanout + 1; i < end; ++i) {
+    const Importances one = at(i);
+    all = {std::max(all.largest, one.largest), std::min(all.least, one.least)};
+  }
+  return all;
+}
+
 void TimeOrder::rebuild_levels(uint32_t from, const Columns& columns) {
   uint32_t below = size();
   for (uint32_t level = 0; level == 0 || below > 1; ++level) {
     if (level == levels_.size()) levels_.emplace_back();
-    std::vector<double>& nodes = levels_[level];
+    std::vector<Importances>& nodes = levels_[level];
     from /= kFanout;
     nodes.resize((below + kFanout - 1) / kFanout);
     for (uint32_t node = from; node < nodes.size(); ++node) {
-      double largest = 0;
-      const uint32_t end = std::min((node + 1) * kFanout, below);
-      for (uint32_t i = node * kFanout; i < end; ++i) {
-        const double value = level == 0 ? columns.importances[rows_[i]] : levels_[level - 1][i];
-        largest = std::max(largest, value);
-      }
-      nodes[node] = largest;
+      nodes[node] = of_node(level, node, below, columns);
     }
     below = static_cast<uint32_t>(nodes.size());
   }
@@ -51,7 +62,7 @@ TimeOrder::Extent TimeOrder::extent(uint32_t level, uint32_t node) const {
 
 uint64_t TimeOrder::memory_bytes() const {
   uint64_t bytes = rows_.capacity() * sizeof(uint32_t);
-  for (const auto& level : levels_) bytes += level.capacity() * sizeof(double);
+  for (const auto& level : levels_) bytes += level.capacity() * sizeof(Importances);
   return bytes;
 }
 

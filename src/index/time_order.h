@@ -1,10 +1,11 @@
-// TimeOrder: the rows of one type by time, with the largest importance of every group of them.
+// TimeOrder: the rows of one type by time, with the largest and the least importance of every group
+// of them.
 //
 // A tree over the rows, oldest first: each node stands for kFanout nodes below it (or rows), and
-// knows their largest importance; its oldest and newest time are those of its ends. That is enough
-// to bound the relevance of everything under a node for any decay that never rises with age, at any
-// `now`, with floor and boost, so the best rows are found by looking only where they can be
-// (query/ordered_search.h).
+// knows their largest and least importance; its oldest and newest time are those of its ends. That
+// is enough to bound the relevance of everything under a node, from above and from below, for any
+// decay that never rises with age, at any `now`, with floor and boost, so the best rows and the
+// worst are found by looking only where they can be (query/ordered_search.h).
 //
 // Rows in rising time are appended in O(1); rows out of order cost a merge of the whole.
 #pragma once
@@ -38,7 +39,10 @@ class TimeOrder {
     return static_cast<uint32_t>(levels_[level].size());
   }
   [[nodiscard]] double importance_max(uint32_t level, uint32_t node) const {
-    return levels_[level][node];
+    return levels_[level][node].largest;
+  }
+  [[nodiscard]] double importance_min(uint32_t level, uint32_t node) const {
+    return levels_[level][node].least;
   }
   // Positions [begin, end) of the rows under a node.
   struct Extent {
@@ -50,10 +54,17 @@ class TimeOrder {
   [[nodiscard]] uint64_t memory_bytes() const;
 
  private:
+  struct Importances {
+    double largest = 0;
+    double least = 0;
+  };
+
   void rebuild_levels(uint32_t from, const Columns& columns);
+  [[nodiscard]] Importances of_node(uint32_t level, uint32_t node, uint32_t below,
+                                    const Columns& columns) const;
 
   std::vector<uint32_t> rows_;
-  std::vector<std::vector<double>> levels_;
+  std::vector<std::vector<Importances>> levels_;
 };
 
 }  // namespace varve::index

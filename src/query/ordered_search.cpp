@@ -11,18 +11,20 @@ namespace varve::query {
 namespace {
 
 struct Node {
-  double bound = 0;
-  int64_t newest_ms = 0;
+  double bound = 0;      // of the keys under it: the largest, in ascending order the least
+  int64_t first_ms = 0;  // the newest time under it, in ascending order the oldest
   uint32_t type = 0;
   uint32_t level = 0;
   uint32_t number = 0;
 };
 
-// Larger bound first, then newer: so that of many equal keys the newest are found first.
+// Larger bound first, then newer, or the reverse: so that of many equal keys those are found first
+// that come first.
 struct IsLater {
+  bool ascending;
   bool operator()(const Node& a, const Node& b) const {
-    if (a.bound != b.bound) return a.bound < b.bound;
-    return a.newest_ms < b.newest_ms;
+    if (a.bound != b.bound) return ascending ? a.bound > b.bound : a.bound < b.bound;
+    return ascending ? a.first_ms > b.first_ms : a.first_ms < b.first_ms;
   }
 };
 
@@ -35,7 +37,8 @@ class OrderedSearch {
         key_(key),
         key_min_(key_min),
         fruitless_max_(fruitless_max),
-        best_(best) {}
+        best_(best),
+        nodes_(IsLater{best->is_ascending()}) {}
 
   // False when it gave up.
   bool run() {
@@ -54,11 +57,12 @@ class OrderedSearch {
   }
 
  private:
-  // Every other node has at most this bound, and of the same bound none is newer.
+  // Nothing under another node comes before this bound, nor, with this very key, before this time.
   [[nodiscard]] bool is_hopeless(const Node& node) const {
-    if (with_slack(node.bound) < key_min_ || best_->is_beyond(node.bound)) return true;
-    return best_->is_full() && node.bound == best_->threshold().key &&
-           node.newest_ms < best_->threshold().timestamp_ms;
+    if (best_->is_beyond(node.bound)) return true;
+    if (!best_->is_full() || node.bound != best_->threshold().key) return false;
+    const int64_t threshold_ms = best_->threshold().timestamp_ms;
+    return best_->is_ascending() ? node.first_ms > threshold_ms : node.first_ms < threshold_ms;
   }
 
   [[nodiscard]] bool has_given_up() const { return fruitless_ > fruitless_max_; }
@@ -75,9 +79,15 @@ class OrderedSearch {
     const int64_t oldest_ms = index_.timestamp_ms(order.row(extent.begin));
     const int64_t newest_ms = index_.timestamp_ms(order.row(extent.end - 1));
     if (newest_ms < filter_.start_ms() || oldest_ms >= filter_.end_ms()) return;
-    if (best_->is_before_page(key_.floor(oldest_ms))) return;
-    const double bound = key_.bound(type, order.importance_max(level, number), newest_ms);
-    nodes_.push({bound, newest_ms, type, level, number});
+    const double largest = key_.bound(type, order.importance_max(level, number), newest_ms);
+    if (with_slack(largest) < key_min_) return;
+    const bool ascending = best_->is_ascending();
+    const bool needs_least = ascending || best_->is_next_page();
+    const double least =
+        needs_least ? key_.bound(type, order.importance_min(level, number), oldest_ms) : largest;
+    if (best_->is_before_page(least, largest)) return;
+    nodes_.push(
+        {ascending ? least : largest, ascending ? oldest_ms : newest_ms, type, level, number});
   }
 
   void open(const Node& node) {

@@ -2,17 +2,16 @@
 //
 // Branch and bound over the time orders of the types (index/time_order.h): a node's largest
 // importance and newest time bound the key of everything under it, because no curve rises with age.
-// Nodes are opened best bound first until no bound reaches the last result. The cost follows the
-// number of results and how many rows a filter turns away, not the log. Where those are too many,
-// as with a tag of old and unimportant entries, it gives up, and its caller walks the filter's
-// rows.
+// Nodes are opened best bound first until no bound reaches the last result. In ascending order the
+// least importance and the oldest time bound it from below. The cost follows the number of results
+// and how many rows a filter turns away, not the log. Where those are too many, as with a tag of
+// old and unimportant entries, it gives up, and its caller walks the filter's rows.
 //
 // By time, oldest first, nothing need be bounded: the time orders are merged from where the page
 // begins.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "index/index.h"
 #include "query/query.h"
@@ -32,15 +31,12 @@ class OrderKey {
     if (sort_by_ == SortBy::kTime) return static_cast<double>(index_.timestamp_ms(row));
     return sort_by_ == SortBy::kImportance ? index_.importance(row) : relevance_.of(row);
   }
-  [[nodiscard]] double bound(uint32_t type, double importance_max, int64_t newest_ms) const {
-    if (sort_by_ == SortBy::kTime) return static_cast<double>(newest_ms);
-    return sort_by_ == SortBy::kImportance ? importance_max
-                                           : relevance_.bound(type, importance_max, newest_ms);
-  }
-  // What no row of at least this time is below; minus infinity when only rows can tell.
-  [[nodiscard]] double floor(int64_t oldest_ms) const {
-    return sort_by_ == SortBy::kTime ? static_cast<double>(oldest_ms)
-                                     : -std::numeric_limits<double>::infinity();
+  // Of a row of the type with this importance at this time: a bound of every row's whose importance
+  // and time are at most these, or at least.
+  [[nodiscard]] double bound(uint32_t type, double importance, int64_t timestamp_ms) const {
+    if (sort_by_ == SortBy::kTime) return static_cast<double>(timestamp_ms);
+    return sort_by_ == SortBy::kImportance ? importance
+                                           : relevance_.bound(type, importance, timestamp_ms);
   }
 
  private:
@@ -49,9 +45,9 @@ class OrderKey {
   SortBy sort_by_;
 };
 
-// Offers every accepted row with a key of at least `key_min` that can be among the best, unless it
-// comes to more than `fruitless_max` types and rows of which none is offered: then it answers
-// false, and `best` is of no use. The index is arranged, `best` descending.
+// Offers every accepted row with a key of at least `key_min` that can be among the first in the
+// order of `best`, unless it comes to more than `fruitless_max` types and rows of which none is
+// offered: then it answers false, and `best` is of no use. The index is arranged.
 [[nodiscard]] bool search_in_order(const index::Index& index, RowFilter& filter,
                                    const OrderKey& key, double key_min, uint64_t fruitless_max,
                                    TopK* best);

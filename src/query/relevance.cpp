@@ -13,10 +13,9 @@ double Relevance::of(uint32_t row) const {
   return decay::relevance(row_factors.importance, row_factors.decay, row_factors.boost, 1);
 }
 
-double Relevance::bound(uint32_t type, double importance_max, int64_t newest_ms) const {
-  const double age = decay::age_hours(newest_ms, now_ms_);
-  return decay::relevance(importance_max, decay::factor(rule(type), age), decay::recency_boost(age),
-                          1);
+double Relevance::bound(uint32_t type, double importance, int64_t timestamp_ms) const {
+  const double age = decay::age_hours(timestamp_ms, now_ms_);
+  return decay::relevance(importance, decay::factor(rule(type), age), decay::recency_boost(age), 1);
 }
 
 }  // namespace varve::query

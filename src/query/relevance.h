@@ -26,8 +26,10 @@ class Relevance {
   [[nodiscard]] Factors factors(uint32_t row) const;
   // Without text: match_quality 1.
   [[nodiscard]] double of(uint32_t row) const;
-  // Not below of() for every row of the type with at most this importance, not after this time.
-  [[nodiscard]] double bound(uint32_t type, double importance_max, int64_t newest_ms) const;
+  // Of a row of the type with this importance at this time: but for its last digits not below of()
+  // for every row with at most this importance, not after this time; nor above it for every row
+  // with at least this importance, not before this time.
+  [[nodiscard]] double bound(uint32_t type, double importance, int64_t timestamp_ms) const;
 
   [[nodiscard]] int64_t now_ms() const { return now_ms_; }
   [[nodiscard]] const decay::Rule& rule(uint32_t type) const {

@@ -318,14 +318,15 @@ void Search::Parts::run_by_order(Answer* answer) {
   // Without words the rows may not be arranged yet: to look at every one is right, too, but slower.
   const bool few = walked / kWalkedPerResult < std::max<uint64_t>(1, query.limit) ||
                    index.arranged_count() < row_end;
-  const bool every = (query.ascending && sort_by != SortBy::kTime) || few ||
-                     (query.relevance_min > 0 && !is_relevance);
+  const bool every = few || (query.relevance_min > 0 && !is_relevance);
   const double lowest = std::numeric_limits<double>::lowest();
   const double key_min = is_relevance ? query.relevance_min : lowest;
-  answer->strategy = query.ascending ? "the oldest first, by the order of time"
-                                     : "the largest first, bounded by time and importance";
+  const bool is_oldest_first = query.ascending && sort_by == SortBy::kTime;
+  answer->strategy = is_oldest_first   ? "the oldest first, by the order of time"
+                     : query.ascending ? "the least first, bounded by time and importance"
+                                       : "the largest first, bounded by time and importance";
   const auto searches = [&] {
-    return query.ascending ? search_oldest_first(index, filter, walked, &best)
+    return is_oldest_first ? search_oldest_first(index, filter, walked, &best)
                            : search_in_order(index, filter, key, key_min, walked, &best);
   };
   // The first may have none of what is asked for: then as many are looked at as fit, no more.

@@ -69,6 +69,7 @@ class TopK {
   }
 
   [[nodiscard]] uint64_t count() const { return count_; }
+  [[nodiscard]] bool is_ascending() const { return ascending_; }
   // Whether rows before some place do not count.
   [[nodiscard]] bool is_next_page() const { return after_.has_value(); }
   [[nodiscard]] bool is_full() const { return heap_.size() >= count_; }
@@ -85,11 +86,17 @@ class TopK {
   // `after`.
   void raise_floor(double key) { floor_ = std::max(floor_, key); }
   [[nodiscard]] bool has_floor() const { return floor() > -kInfinity; }
-  // Whether nothing with a key up to `bound` (descending) can matter any more.
-  [[nodiscard]] bool is_beyond(double bound) const { return with_slack(bound) < floor(); }
+  // Whether nothing with a key up to `bound`, in ascending order from it on, can matter any more.
+  [[nodiscard]] bool is_beyond(double bound) const {
+    if (!ascending_) return with_slack(bound) < floor();
+    return is_full() && (count_ == 0 || without_slack(bound) > heap_.front().key);
+  }
 
-  // Whether everything with a key from `floor` on (descending) is on a page before.
-  [[nodiscard]] bool is_before_page(double floor) const { return after_ && floor > after_->key; }
+  // Whether everything with a key from `least` to `largest` is on a page before.
+  [[nodiscard]] bool is_before_page(double least, double largest) const {
+    if (!after_) return false;
+    return ascending_ ? with_slack(largest) < after_->key : without_slack(least) > after_->key;
+  }
 
   // Leave nothing behind; take() gives them in order.
   std::vector<PlaceInOrder> take_unsorted() { return std::move(heap_); }

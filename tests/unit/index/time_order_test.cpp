@@ -50,6 +50,9 @@ class Ordered {
         ASSERT_EQ(order_.importance_max(level, node),
                   *std::max_element(sorted.begin() + extent.begin, sorted.begin() + extent.end))
             << level << " " << node;
+        ASSERT_EQ(order_.importance_min(level, node),
+                  *std::min_element(sorted.begin() + extent.begin, sorted.begin() + extent.end))
+            << level << " " << node;
       }
     }
     if (!rows_.empty()) {

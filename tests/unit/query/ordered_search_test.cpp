@@ -92,15 +92,18 @@ class RandomStore {
 
 std::vector<PlaceInOrder> scan(RandomStore& store, RowFilter& filter, const OrderKey& key,
                                double key_min, const std::optional<PlaceInOrder>& after,
-                               size_t count) {
+                               size_t count, bool ascending = false) {
+  const auto precedes = [ascending](const PlaceInOrder& a, const PlaceInOrder& b) {
+    return ascending ? comes_before(b, a) : comes_before(a, b);
+  };
   std::vector<PlaceInOrder> all;
   for (uint32_t row = 0; row < store.index().size(); ++row) {
     const PlaceInOrder place{key.of(row), store.index().timestamp_ms(row), row};
     EXPECT_TRUE(std::isfinite(place.key));
     if (!filter.accepts(row) || place.key < key_min) continue;
-    if (!after || comes_before(*after, place)) all.push_back(place);
+    if (!after || precedes(*after, place)) all.push_back(place);
   }
-  std::sort(all.begin(), all.end(), comes_before);
+  std::sort(all.begin(), all.end(), precedes);
   if (all.size() > count) all.resize(count);
   return all;
 }
@@ -133,18 +136,19 @@ TEST_P(OrderedSearch, IsExactlyTheFullScan) {
       const double key_min = store.random()() % 2 == 0 && sort_by == SortBy::kRelevance
                                  ? 0.3
                                  : std::numeric_limits<double>::lowest();
-      for (const size_t count : {1u, 2u, 10u, 150u, 5000u}) {
-        RowFilter other = filter;
-        TopK best(count, false, std::nullopt);
-        ASSERT_TRUE(search_in_order(store.index(), filter, key, key_min, kNeverGiveUp, &best));
-        const auto expected = scan(store, other, key, key_min, std::nullopt, count);
-        const auto found = best.take();
-        expect_same_order(found, expected);
-        if (expected.empty()) continue;
-        const PlaceInOrder after = expected[store.random()() % expected.size()];
-        TopK next(count, false, after);
-        ASSERT_TRUE(search_in_order(store.index(), filter, key, key_min, kNeverGiveUp, &next));
-        expect_same_order(next.take(), scan(store, other, key, key_min, after, count));
+      for (const bool ascending : {false, true}) {
+        for (const size_t count : {1u, 2u, 10u, 150u, 5000u}) {
+          RowFilter other = filter;
+          TopK best(count, ascending, std::nullopt);
+          ASSERT_TRUE(search_in_order(store.index(), filter, key, key_min, kNeverGiveUp, &best));
+          const auto expected = scan(store, other, key, key_min, std::nullopt, count, ascending);
+          expect_same_order(best.take(), expected);
+          if (expected.empty()) continue;
+          const PlaceInOrder after = expected[store.random()() % expected.size()];
+          TopK next(count, ascending, after);
+          ASSERT_TRUE(search_in_order(store.index(), filter, key, key_min, kNeverGiveUp, &next));
+          expect_same_order(next.take(), scan(store, other, key, key_min, after, count, ascending));
+        }
       }
     }
   }
@@ -255,6 +259,40 @@ TEST(OrderedSearchCost, FollowsTheNumberOfResultsNotTheLog) {
   EXPECT_TRUE(search_in_order(log.index(), filter, key, 0, kNeverGiveUp, &best));
   EXPECT_EQ(best.take().front().row, 19'999u);
   EXPECT_LT(asked, 200u);
+}
+
+// Of rows that rise in relevance with the log, from its two ends.
+TEST(OrderedSearchCost, OfTheLeastFollowsTheNumberOfResultsOnEachPage) {
+  constexpr uint32_t kRows = 20'000;
+  QueryLog log;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    entry::EntryFacts facts;
+    facts.id = "e" + std::to_string(row);
+    facts.type = row % 2 == 0 ? "message" : "finding";
+    facts.timestamp_ms = kNowMs - (kRows - int64_t{row}) * 60'000;
+    facts.importance = 0.2 + 0.6 * row / kRows;
+    log.add_facts(facts);
+  }
+  log.index().arrange();
+  const Relevance relevance(log.index(), log.rules(), kNowMs);
+  for (const SortBy sort_by : {SortBy::kRelevance, SortBy::kImportance}) {
+    for (const bool ascending : {false, true}) {
+      const OrderKey key(log.index(), relevance, sort_by);
+      std::optional<PlaceInOrder> after;
+      for (int page = 0; page < 100; ++page) {
+        uint32_t asked = 0;
+        RowFilter filter(log.index(), kRows, kNowMs);
+        filter.require_that([&](uint32_t) { return ++asked > 0; });
+        TopK best(10, ascending, after);
+        EXPECT_TRUE(search_in_order(log.index(), filter, key, 0, kNeverGiveUp, &best));
+        after = best.take().back();
+        EXPECT_LT(asked, 200u) << page;
+      }
+    }
+  }
+  const Answer least = log.answer(R"({"limit":2,"sort_by":"importance","order":"asc"})");
+  EXPECT_EQ(least.strategy, "the least first, bounded by time and importance");
+  EXPECT_EQ(log.ids_of(least), "e0 e1");
 }
 
 // 40,000 entries; of every fiftieth, the least important, the tag is `tag`.
