@@ -69,7 +69,7 @@ struct Search::Parts {
   [[nodiscard]] bool fuses() const { return query.has_vector() && text.asks_words; }
 
   Matches every_match();
-  double find_best_match();
+  BestMatch find_best_match();
   BestRows best_rows(double best_match);
   Answer run();
   void run_by_best(Answer* answer);
@@ -181,12 +181,12 @@ Matches Search::Parts::every_match() {
   return matches;
 }
 
-// [BM25] 0 when nothing matches.
-double Search::Parts::find_best_match() {
+BestMatch Search::Parts::find_best_match() {
   TopK first(1, false, std::nullopt);
   ranker->find_best(filter, &first);
   const auto places = first.take();
-  return places.empty() ? 0 : places.front().key;
+  if (places.empty()) return {};
+  return {places.front().key, places.front().timestamp_ms};
 }
 
 BestRows Search::Parts::best_rows(double best_match) {
@@ -205,7 +205,7 @@ void Search::Parts::take(TopK& best, Answer* answer) {
 // come here.
 void Search::Parts::run_by_match(Answer* answer) {
   TopK best(wanted(), false, after_place());
-  if (answer->best_match == 0 && query.after) answer->best_match = find_best_match();
+  if (answer->best_match == 0 && query.after) answer->best_match = find_best_match().match;
   answer->strategy = strategy_of(ranker->find_best(filter, &best));
   const auto places = best.take();
   for (const PlaceInOrder& place : places) index.prefetch(place.row);
@@ -492,8 +492,8 @@ bool Search::finds_nothing() const { return parts_->is_hopeless(); }
 
 uint64_t Search::last_seq() const { return parts_->last_seq(); }
 
-double Search::best_match() {
-  return parts_->ranker && !parts_->finds_nothing ? parts_->find_best_match() : 0;
+BestMatch Search::best_match() {
+  return parts_->ranker && !parts_->finds_nothing ? parts_->find_best_match() : BestMatch();
 }
 
 RankKeys Search::rank_keys() {

@@ -54,6 +54,12 @@ struct Answer {
   std::vector<Term> terms;
 };
 
+// The first row by its match alone: the largest [BM25], and of the same the latest.
+struct BestMatch {
+  double match = 0;  // 0: none
+  int64_t timestamp_ms = 0;
+};
+
 class Search {
  public:
   // errors: kInvalidArgument for a wildcard that cannot be.
@@ -74,7 +80,7 @@ class Search {
   [[nodiscard]] bool finds_nothing() const;
   // The seq of the last row that is looked at; 0: it has none.
   [[nodiscard]] uint64_t last_seq() const;
-  [[nodiscard]] double best_match();
+  [[nodiscard]] BestMatch best_match();
   // And what it adds to the ranks of a query with words and a vector.
   [[nodiscard]] RankKeys rank_keys();
 

@@ -212,7 +212,8 @@ Result<CountedWords> Session::count_words(const query::Query& query, const Share
   return session::count_words(parts_->core, query, shared);
 }
 
-Result<double> Session::find_best_match(const query::Query& query, const SharedQuery& shared) {
+Result<query::BestMatch> Session::find_best_match(const query::Query& query,
+                                                  const SharedQuery& shared) {
   return session::find_best_match(parts_->core, query, shared);
 }
 

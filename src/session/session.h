@@ -25,6 +25,7 @@
 #include "session/reports/usage.h"
 
 namespace varve::query {
+struct BestMatch;
 struct Query;
 }  // namespace varve::query
 
@@ -75,7 +76,7 @@ class Session {
   Result<UnreadResults> find_among(const query::Query& query, const SharedQuery& shared);
   Result<CountedWords> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
-  Result<double> find_best_match(const query::Query& query, const SharedQuery& shared);
+  Result<query::BestMatch> find_best_match(const query::Query& query, const SharedQuery& shared);
   // For callers that read only some of what was found, see selection.h. kGone from the last three:
   // select again.
   Result<std::vector<Selected>> select(const query::Query& query);

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cerrno>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "base/quiet_thread.h"
 #include "json/tree.h"
 #include "query/cursor.h"
+#include "query/top_k.h"
 #include "query/vocabulary.h"
 #include "session/query/query.h"
 #include "session/query/selection.h"
@@ -21,6 +24,9 @@
 namespace varve::store {
 
 namespace {
+
+// Sessions that are asked for results before it is decided again whether others can have some.
+constexpr size_t kAskedAtOnceMin = 32;
 
 // Too many files are open, in this process or in the system. It says nothing of the session.
 bool is_lack_of_descriptors(const Status& status) {
@@ -38,7 +44,10 @@ class StoreQuery {
         thread_count_(std::min<uint64_t>(context.thread_count, session_ids.size())),
         kept_open_max_(kept_open_max),
         kept_(session_ids.size()),
-        is_done_(session_ids.size()) {
+        is_done_(session_ids.size()),
+        best_matches_(session_ids.size()),
+        all_(session_ids.size()) {
+    std::iota(all_.begin(), all_.end(), size_t{0});
     if (!query.after) return;
     shared_.row_ends = query.after->row_ends;
     row_ends_ = query.after->row_ends;
@@ -51,24 +60,22 @@ class StoreQuery {
       }));
       shared_.statistics = statistics_;
       shared_.row_ends = row_ends_;
-      VARVE_TRY(for_each_session([this](session::Session& session, size_t) -> Status {
-        VARVE_TRY_ASSIGN(const double best, session.find_best_match(query_, shared_));
+      VARVE_TRY(for_each_session([this](session::Session& session, size_t number) -> Status {
+        VARVE_TRY_ASSIGN(best_matches_[number], session.find_best_match(query_, shared_));
         const std::lock_guard guard(mutex_);
-        best_match_ = std::max(best_match_, best);
+        best_match_ = std::max(best_match_, best_matches_[number].match);
         return {};
       }));
       shared_.best_match = query_.after ? query_.after->best_match : best_match_;
     }
     if (query_.wants_ranks()) VARVE_TRY(gather_ranks());
-    VARVE_TRY(for_each_session([this](session::Session& session, size_t number) {
-      // Results of a session that is not kept open are read at once.
-      return kept_[number] ? find(session, number) : find_and_read(session, number);
-    }));
+    VARVE_TRY(is_bounded_by_match() ? find_by_match() : find_in(all_));
     return merge();
   }
 
  private:
   using Step = std::function<Status(session::Session&, size_t number)>;
+  using Numbers = std::vector<size_t>;  // of sessions
 
   // A result of one session. It is read once it is known to be among the first of all.
   struct Candidate {
@@ -88,8 +95,57 @@ class StoreQuery {
     const std::lock_guard guard(mutex_);
     statistics_.add(counted.statistics);
     // Entries added from here on are in no page.
-    note_ends(session, counted.statistics.entry_count, is_done_[number] ? counted.last_seq : 0);
+    note_ends(session, counted.statistics.entry_count, counted.last_seq);
     return {};
+  }
+
+  Status find_in(const Numbers& numbers) {
+    return for_each_of(numbers, [this](session::Session& session, size_t number) {
+      // Results of a session that is not kept open are read at once.
+      return kept_[number] ? find(session, number) : find_and_read(session, number);
+    });
+  }
+
+  // Whether the results are those of the largest match: the best match of a session then bounds all
+  // of its results.
+  [[nodiscard]] bool is_bounded_by_match() const {
+    return best_match_ > 0 && !statistics_.row_counts.empty() && !query_.has_vector() &&
+           query_.sort_by == query::SortBy::kMatch && !query_.ascending &&
+           query_.relevance_min == 0 && query_.limit < ids_.size();
+  }
+
+  // Asks the sessions by their best match, until the others cannot have one of the first results.
+  Status find_by_match() {
+    Numbers by_match = all_;
+    std::stable_sort(by_match.begin(), by_match.end(), [this](size_t a, size_t b) {
+      const query::BestMatch& first = best_matches_[a];
+      const query::BestMatch& second = best_matches_[b];
+      if (first.match != second.match) return first.match > second.match;
+      return first.timestamp_ms > second.timestamp_ms;
+    });
+    const size_t at_once = std::max<size_t>(kAskedAtOnceMin, query_.limit + 1);
+    auto next = by_match.begin();
+    while (next != by_match.end() && may_be_among_first(*next)) {
+      const auto end = next + static_cast<ptrdiff_t>(std::min<size_t>(
+                                  at_once, static_cast<size_t>(by_match.end() - next)));
+      VARVE_TRY(find_in(Numbers(next, end)));
+      next = end;
+    }
+    passed_over_.assign(next, by_match.end());
+    return {};
+  }
+
+  // Whether no more results than are wanted surely come before all that it can have.
+  [[nodiscard]] bool may_be_among_first(size_t number) const {
+    const query::BestMatch& best = best_matches_[number];
+    const double key_max = query::with_slack(best.match);
+    const auto comes_first = [&](const Candidate& one) {
+      const bool is_later = one.result.timestamp_ms > best.timestamp_ms;
+      return one.result.key > key_max || (one.result.key == best.match && is_later);
+    };
+    const auto count = std::count_if(candidates_.begin(), candidates_.end(), comes_first) +
+                       std::count_if(read_.begin(), read_.end(), comes_first);
+    return static_cast<uint64_t>(count) <= query_.limit;
   }
 
   Status find(session::Session& session, size_t number) {
@@ -111,9 +167,17 @@ class StoreQuery {
     note_ends(session, found, !found.next.empty());
     for (auto& result : found.results) {
       result.session = static_cast<uint32_t>(number);
-      candidates_.push_back({std::move(result), {}, false});
+      read_.push_back({std::move(result), {}, false});
     }
+    if (read_.size() / 2 > query_.limit) drop_last_read();
     return {};
+  }
+
+  // Mutex held. Of those that were read, one behind as many as are wanted is not wanted: the lines
+  // of many sessions would take much memory.
+  void drop_last_read() {
+    sort(&read_);
+    read_.resize(query_.limit + 1);
   }
 
   // Mutex held.
@@ -146,15 +210,20 @@ class StoreQuery {
     return {};
   }
 
-  Status for_each_session(const Step& step) {
+  Status for_each_session(const Step& step) { return for_each_of(all_, step); }
+
+  Status for_each_of(const Numbers& numbers, const Step& step) {
     std::atomic<size_t> next{0};
     const auto work = [&] {
-      for (size_t i = next.fetch_add(1); i < ids_.size(); i = next.fetch_add(1)) visit(i, step);
+      for (size_t i = next.fetch_add(1); i < numbers.size(); i = next.fetch_add(1)) {
+        visit(numbers[i], step);
+      }
     };
+    const uint64_t thread_count = std::min<uint64_t>(thread_count_, numbers.size());
     std::vector<QuietThread> helpers;
-    helpers.reserve(thread_count_);
+    helpers.reserve(thread_count);
     try {
-      for (uint64_t i = 1; i < thread_count_; ++i) helpers.emplace_back(work);
+      for (uint64_t i = 1; i < thread_count; ++i) helpers.emplace_back(work);
     } catch (const std::exception&) {
       // The system has no more threads: the existing ones do the work.
     }
@@ -218,16 +287,26 @@ class StoreQuery {
     return a.session != b.session && (ids_[a.session] < ids_[b.session]) == descends;
   }
 
+  // The results of one session are in order already, and stay so.
+  void sort(std::vector<Candidate>* candidates) const {
+    std::stable_sort(candidates->begin(), candidates->end(), [this](const auto& a, const auto& b) {
+      return comes_before(a.result, b.result);
+    });
+  }
+
   Result<session::QueryResults> merge() {
     bool is_read = false;
     while (!is_read) {
       if (no_memory_) return Status(Code::kNoMemory, "no memory for the query's threads");
       VARVE_TRY(failure_);
-      // The results of one session are in order already, and stay so.
-      std::stable_sort(
-          candidates_.begin(), candidates_.end(),
-          [this](const auto& a, const auto& b) { return comes_before(a.result, b.result); });
+      std::move(read_.begin(), read_.end(), std::back_inserter(candidates_));
+      read_.clear();
+      sort(&candidates_);
       is_read = read_first();
+      if (is_read && wants_more()) {
+        VARVE_TRY(find_in(std::exchange(passed_over_, {})));
+        is_read = false;
+      }
     }
     session::QueryResults merged;
     merged.left_out = std::move(left_out_);
@@ -252,6 +331,13 @@ class StoreQuery {
       merged.explanation = tree.canonical();
     }
     return merged;
+  }
+
+  // Whether sessions were passed over for results that turned out not to be there, or unreadable.
+  [[nodiscard]] bool wants_more() const {
+    const auto count = std::count_if(candidates_.begin(), candidates_.end(),
+                                     [](const Candidate& one) { return !one.is_unreadable; });
+    return !passed_over_.empty() && static_cast<uint64_t>(count) <= query_.limit;
   }
 
   // Replaces indexes into ids_ by indexes into the list of sessions that have results.
@@ -317,6 +403,9 @@ class StoreQuery {
   // By session: null unless it is kept open between the steps, and whether it has no result.
   std::vector<std::shared_ptr<session::Session>> kept_;
   std::vector<uint8_t> is_done_;
+  std::vector<query::BestMatch> best_matches_;
+  Numbers all_;
+  Numbers passed_over_;          // sessions with matches that were not asked for results
   session::SharedQuery shared_;  // read only while sessions run
 
   std::mutex mutex_;  // guards the rest while sessions run
@@ -324,6 +413,7 @@ class StoreQuery {
   query::RowEnds row_ends_;  // how far each session was looked at
   double best_match_ = 0;
   std::vector<Candidate> candidates_;
+  std::vector<Candidate> read_;  // candidates of sessions that are not kept open, with their lines
   bool has_more_ = false;
   bool no_memory_ = false;
   Status failure_;

@@ -444,9 +444,10 @@ Result<RankedKeys> find_rank_keys(Core& core, const query::Query& query,
   return found;
 }
 
-Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared) {
+Result<query::BestMatch> find_best_match(Core& core, const query::Query& query,
+                                         const SharedQuery& shared) {
   SessionQuery session_query(core, query, &shared);
-  double best_match = 0;
+  query::BestMatch best_match;
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
     best_match = search.best_match();
     return {};

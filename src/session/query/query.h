@@ -49,7 +49,8 @@ struct RankedKeys {
   uint32_t vector_end = 0;  // how many records of vectors.bin were looked at
 };
 Result<RankedKeys> find_rank_keys(Core& core, const query::Query& query, const SharedQuery& shared);
-Result<double> find_best_match(Core& core, const query::Query& query, const SharedQuery& shared);
+Result<query::BestMatch> find_best_match(Core& core, const query::Query& query,
+                                         const SharedQuery& shared);
 
 // How many entries match, regardless of the limit.
 Result<uint64_t> count_matches(Core& core, const query::Query& query);

@@ -51,10 +51,10 @@ TEST_F(OneOfSeveral, CountsForTheOthersWithoutAnyOfTheWords) {
 TEST_F(OneOfSeveral, TellsItsBestMatch) {
   const Answer answer = log_.answer(R"({"text":"tea milk","sort_by":"match"})");
   ASSERT_EQ(answer.hits.size(), 3u);
-  EXPECT_EQ(search(R"({"text":"tea milk"})").best_match(), answer.hits[0].match);
+  EXPECT_EQ(search(R"({"text":"tea milk"})").best_match().match, answer.hits[0].match);
   EXPECT_GT(answer.hits[0].match, answer.hits[1].match);
-  EXPECT_EQ(search(R"({"text":"nobodysaysthis"})").best_match(), 0);
-  EXPECT_EQ(search(R"({"text":"+tea +honey"})").best_match(), 0);
+  EXPECT_EQ(search(R"({"text":"nobodysaysthis"})").best_match().match, 0);
+  EXPECT_EQ(search(R"({"text":"+tea +honey"})").best_match().match, 0);
 }
 
 TEST_F(OneOfSeveral, TellsTheKeysOfItsRanksAgainstTheBestMatchOfAll) {
@@ -62,7 +62,7 @@ TEST_F(OneOfSeveral, TellsTheKeysOfItsRanksAgainstTheBestMatchOfAll) {
   const RankKeys alone = search("{" + members + "}").rank_keys();
   ASSERT_EQ(alone.text.size(), 2u);
   EXPECT_EQ(alone.vectors, (std::vector<double>{0.5, 0.25}));
-  const double best = search("{" + members + "}").best_match();
+  const double best = search("{" + members + "}").best_match().match;
   const RankKeys same = search("{" + members + "}", best).rank_keys();
   EXPECT_EQ(same.text, alone.text);
   const RankKeys beside_better = search("{" + members + "}", best * 2).rank_keys();
@@ -80,7 +80,7 @@ TEST_F(OneOfSeveral, HasNoRanksWithoutWhatMustBeThere) {
 }
 
 TEST_F(OneOfSeveral, MeasuresItsMatchesByTheBestMatchOfAll) {
-  const double best = search(R"({"text":"tea"})").best_match();
+  const double best = search(R"({"text":"tea"})").best_match().match;
   for (const double best_of_all : {0.0, best * 2}) {
     log_.best_match = best_of_all;
     for (const std::string sort : {"best", "match", "relevance", "time"}) {

@@ -507,5 +507,85 @@ TEST(StoreQuery, AVectorOfAnotherDimensionIsRefusedWhereverItMeetsOne) {
   }
 }
 
+// Sessions s100, s101, ... of two entries each; the later, the longer, and so the less a match.
+// Every seventh says it as the one before, at another time.
+void make_ever_longer(Sessions& sessions, int count) {
+  for (int i = 100; i < 100 + count; ++i) {
+    session::Session& session = sessions.make("s" + std::to_string(i));
+    for (const std::string half : {"a", "b"}) {
+      std::string content = "fox";
+      for (int word = 0; word < (i % 7 == 0 ? i - 1 : i) - 98; ++word) content += " thing";
+      const std::string entry = R"({"type":"finding","id":"e)" + std::to_string(i) + half +
+                                R"(","content":")" + content + R"(","timestamp":")" +
+                                format_rfc3339(test::kStartMs + int64_t{(i * 37) % 50} * 60'000) +
+                                "\"}";
+      const auto added = session.add(entry);
+      ASSERT_TRUE(added.ok()) << added.status().message();
+    }
+  }
+}
+
+constexpr size_t kNoneKept = 11;  // [files] of which none is for a session between the steps
+
+TEST(StoreQuery, ByMatchOnlySessionsThatMayHaveTheFirstAreOpenedForThem) {
+  Sessions sessions;
+  make_ever_longer(sessions, 200);
+  const std::string query = R"({"text":"fox","sort_by":"match","limit":3)";
+  const auto whole = sessions.ids_found(R"({"text":"fox","sort_by":"match","limit":1000})");
+  ASSERT_EQ(whole.size(), 400u);
+  sessions.opened();
+  ASSERT_TRUE(sessions.try_to_ask(query + "}", kNoneKept).ok());
+  EXPECT_LT(sessions.opened().size() / 4, 2u * 200 + 50) << "and 600 when each is asked";
+  Ids paged;
+  std::string after;
+  for (int page = 0; page < 200; ++page) {
+    const auto found = sessions.try_to_ask(query + after + "}", kNoneKept);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (const auto& result : found->results) paged.push_back(result.id());
+    if (found->next.empty()) break;
+    after = R"(,"after":")" + found->next + "\"";
+  }
+  EXPECT_EQ(paged, whole);
+}
+
+TEST(StoreQuery, WhereTheFirstCannotBeReadSessionsThatWerePassedOverAreAskedAfterAll) {
+  for (const size_t open_files_max : {kNoneKept, SIZE_MAX}) {
+    Sessions sessions;
+    make_ever_longer(sessions, 60);
+    for (int i = 100; i < 150; ++i) {
+      for (const std::string half : {"a", "b"}) {
+        sessions.damage("s" + std::to_string(i), "e" + std::to_string(i) + half);
+      }
+    }
+    const auto found =
+        sessions.try_to_ask(R"({"text":"fox","sort_by":"match","limit":3})", open_files_max);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    ASSERT_EQ(found->results.size(), 3u);
+    EXPECT_EQ(found->results[0].id(), "e150b");
+    EXPECT_FALSE(found->next.empty());
+  }
+}
+
+// The results of many sessions that are not kept open are not all kept either.
+TEST(StoreQuery, PagesAreTheSameWhereNoSessionIsKeptOpen) {
+  Sessions sessions;
+  make_ever_longer(sessions, 80);
+  for (const std::string sort : {R"("relevance")", R"("time","order":"asc")", R"("match")"}) {
+    const std::string query = R"({"text":"fox","sort_by":)" + sort;
+    const auto whole = sessions.ids_found(query + R"(,"limit":1000})");
+    ASSERT_EQ(whole.size(), 160u);
+    Ids paged;
+    std::string after;
+    for (int page = 0; page < 60; ++page) {
+      const auto found = sessions.try_to_ask(query + R"(,"limit":3)" + after + "}", kNoneKept);
+      ASSERT_TRUE(found.ok()) << found.status().message();
+      for (const auto& result : found->results) paged.push_back(result.id());
+      if (found->next.empty()) break;
+      after = R"(,"after":")" + found->next + "\"";
+    }
+    EXPECT_EQ(paged, whole) << sort;
+  }
+}
+
 }  // namespace
 }  // namespace varve::store
