@@ -103,6 +103,11 @@ void TermCounter::sort_by_terms(CountedRows* into) {
   for (auto& one : into->term_ends) one.end = std::exchange(waiting_[one.term], 0);
 }
 
+text::Analyzer& TermCounter::analyzer() {
+  if (analyzer_ == nullptr) analyzer_ = std::make_unique<text::Analyzer>(settings_);
+  return *analyzer_;
+}
+
 // --- words ---------------------------------------------------------------------------------------
 
 template <typename Value>
@@ -139,8 +144,8 @@ uint32_t TermCounter::term_number(std::string_view term) {
 
 // What is looked up once for each different word, however often it comes.
 TermCounter::Word TermCounter::make_word(std::string_view word, bool is_compound) {
-  const std::string_view term = is_compound ? word : analyzer_.stem(word);
-  const Word made{term_number(term), !is_compound && !analyzer_.is_stop_word(word)};
+  const std::string_view term = is_compound ? word : analyzer().stem(word);
+  const Word made{term_number(term), !is_compound && !analyzer().is_stop_word(word)};
   if (term == word) {
     counted_.terms_as_words.push_back(made.term);
   } else {
@@ -169,9 +174,9 @@ void TermCounter::count_word(std::string_view word, bool is_compound) {
 
 // No word by itself: it is not for wildcards, and makes no entry longer.
 void TermCounter::count_part(std::string_view part) {
-  if (analyzer_.is_stop_word(part)) return;
+  if (analyzer().is_stop_word(part)) return;
   if (const Word* known = parts_.find(part)) return count(*known);
-  part_term_.assign(1, kPartSign).append(analyzer_.stem(part));
+  part_term_.assign(1, kPartSign).append(analyzer().stem(part));
   const Word made{term_number(part_term_), false};
   parts_.insert(part, made);
   count(made);
@@ -213,7 +218,7 @@ void TermCounter::forget_terms() {
 void TermCounter::add_text(std::string_view text) {
   row_asks_ = row_asks_ || asks_something(text);
   const text::Words& words =
-      analyzer_.read_others(text, [this](const text::ShortWord& word) { count_short(word); });
+      analyzer().read_others(text, [this](const text::ShortWord& word) { count_short(word); });
   count_collected();
   for (const auto& word : words.words()) count_word(words.text(word), false);
   for (const auto& compound : words.compounds()) count_word(words.text(compound), true);

@@ -10,6 +10,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,7 +83,7 @@ class TermCounter {
  public:
   // The seed is secret where others choose the words (base/hash.h). No count depends on it.
   TermCounter(const text::Settings& settings, uint64_t hash_seed)
-      : analyzer_(settings),
+      : settings_(settings),
         hash_seed_(hash_seed),
         words_(hash_seed),
         compounds_(hash_seed),
@@ -137,7 +138,10 @@ class TermCounter {
   void forget_row();
   void sort_by_terms(CountedRows* into);
 
-  text::Analyzer analyzer_;
+  text::Analyzer& analyzer();
+
+  text::Settings settings_;
+  std::unique_ptr<text::Analyzer> analyzer_;  // made for the first text: many logs get none
   // Short words of the text being read that were not looked up yet.
   struct Collected {
     text::ShortWord word;

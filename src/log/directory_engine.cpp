@@ -79,6 +79,8 @@ Result<std::unique_ptr<DirectoryEngine>> DirectoryEngine::open(std::string_view 
   if (accept) VARVE_TRY(accept(**root));
   std::unique_ptr<DirectoryEngine> engine(
       new DirectoryEngine(*std::move(root), environment, lock_timeout_ms));
+  // Once, and not again for each session that is opened: it is read from a file.
+  if (!environment.boot_id) engine->environment_.boot_id = environment.file_system->boot_id();
   VARVE_TRY(engine->open_folders());
   if (engine->writable_) engine->sweep_left_overs();
   return engine;

@@ -48,7 +48,7 @@ DirectoryStorage::DirectoryStorage(std::unique_ptr<io::Directory> directory,
     : directory_(std::move(directory)),
       own_name_(std::move(own_name)),
       environment_(environment),
-      boot_id_(environment.file_system->boot_id()) {}
+      boot_id_(environment.boot_id ? *environment.boot_id : environment.file_system->boot_id()) {}
 
 Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
     std::unique_ptr<io::Directory> directory, const Environment& environment, OwnName own_name) {

@@ -38,6 +38,8 @@ class DirectoryStorage final : public SessionStorage {
     io::FileSystem* file_system = nullptr;
     Clock* clock = nullptr;
     Random* random = nullptr;
+    // Of file_system; nothing: it is asked at each opening.
+    std::optional<std::string> boot_id = std::nullopt;
   };
 
   // The name of a session's directory in its parent. `parent` outlives the storage; nullptr: the

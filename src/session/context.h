@@ -10,6 +10,7 @@
 
 namespace varve::session {
 
+class AnalyzerPool;
 class CatalogNotes;
 
 struct Context {
@@ -21,6 +22,7 @@ struct Context {
   io::FileSystem* file_system = nullptr;  // for files outside the store: export, import
   SizeQuota* quota = nullptr;             // null: none
   CatalogNotes* catalog = nullptr;        // null: none
+  AnalyzerPool* analyzers = nullptr;      // of these settings; null: the session has its own
   StoreServices* store = nullptr;         // null: it is on its own
 };
 

@@ -40,7 +40,9 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       context(session_context),
       settings(context.settings),
       events(id, *context.events, *context.counters),
-      analyzers(settings.text),
+      own_analyzers(context.analyzers == nullptr ? std::make_unique<AnalyzerPool>(settings.text)
+                                                 : nullptr),
+      analyzers(context.analyzers == nullptr ? *own_analyzers : *context.analyzers),
       durability(settings.durability),
       vectors(*storage),
       hash_seed(random_number(*session_context.random)),
@@ -439,8 +441,6 @@ Status Core::rebuild() {
   return {};
 }
 
-void Core::count_rebuild() {
-  rebuild_count += 1;
 Status Core::rebuild_of_same_words() {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, look());
@@ -455,6 +455,8 @@ Status Core::rebuild_of_same_words() {
   return {};
 }
 
+void Core::count_rebuild() {
+  rebuild_count += 1;
   context.counters->index_rebuilds += 1;
 }
 

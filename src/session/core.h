@@ -313,7 +313,8 @@ class Core {
   const Context context;
   const Settings& settings;  // of the context
   SessionEvents events;
-  AnalyzerPool analyzers;
+  const std::unique_ptr<AnalyzerPool> own_analyzers;  // null: those of the context
+  AnalyzerPool& analyzers;
   // The session's own, else the store's. Changed only while holding the storage's lock, by whose
   // holder a change of another process is noticed.
   std::atomic<log::Durability> durability;

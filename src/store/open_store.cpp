@@ -80,6 +80,7 @@ Status OpenStore::take_stored_config(io::Directory& root, std::string_view confi
 
 Status OpenStore::start(std::string_view config_json) {
   VARVE_TRY(configure(config_json));
+  analyzers_ = std::make_unique<session::AnalyzerPool>(settings_.text);
   catalog_.use(*engine_, settings_.lock_timeout_ms, environment_.sessions_worth_catalog);
   quota_.set_limits(settings_.user_bytes_max, settings_.user_sessions_max);
   return {};

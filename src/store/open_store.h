@@ -15,6 +15,7 @@
 #include "log/storage.h"
 #include "query/query.h"
 #include "session/metadata/metadata.h"
+#include "session/query/analyzer_pool.h"
 #include "session/settings.h"
 #include "session/store_services.h"
 #include "store/backup.h"
@@ -124,6 +125,7 @@ class OpenStore final : public Store, private session::StoreServices {
   session::EventLog events_;
   session::Counters counters_;
   session::Settings settings_;
+  std::unique_ptr<session::AnalyzerPool> analyzers_;  // of the settings
   IdGenerator ids_;
   std::unique_ptr<log::Engine> engine_;
   SessionTotals totals_;

@@ -70,6 +70,7 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
                                     &counters_, settings_,           environment_.file_system};
   if (settings_.user_bytes_max > 0) context.quota = &quota_;
   context.catalog = &catalog_;
+  context.analyzers = analyzers_.get();
   context.store = this;
   VARVE_TRY_ASSIGN(auto session, session::Session::open(id, std::move(storage), context));
   totals_.note_change(id);

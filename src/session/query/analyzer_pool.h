@@ -1,5 +1,5 @@
-// AnalyzerPool: analyzers that the queries of one session share by taking turns. Making one loads a
-// stemmer and a list of stop words, which costs more than a short query.
+// AnalyzerPool: analyzers that the queries of all sessions of a store share by taking turns. Making
+// one loads a stemmer and a list of stop words, which costs more than a short query.
 #pragma once
 
 #include <memory>

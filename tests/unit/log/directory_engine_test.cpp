@@ -65,6 +65,38 @@ class Directories : public testing::Test {
   std::unique_ptr<DirectoryEngine> engine_;
 };
 
+class CountingFileSystem final : public io::FileSystem {
+ public:
+  explicit CountingFileSystem(io::FileSystem& inner) : inner_(inner) {}
+  Result<std::unique_ptr<io::Directory>> open_root(std::string_view path, bool create) override {
+    return inner_.open_root(path, create);
+  }
+  Result<std::unique_ptr<io::File>> open_file(std::string_view path) override {
+    return inner_.open_file(path);
+  }
+  [[nodiscard]] int64_t process_id() const override { return inner_.process_id(); }
+  [[nodiscard]] std::string boot_id() const override {
+    ++asked_count;
+    return inner_.boot_id();
+  }
+  [[nodiscard]] bool may_run(int64_t process_id) const override {
+    return inner_.may_run(process_id);
+  }
+  mutable int asked_count = 0;
+
+ private:
+  io::FileSystem& inner_;
+};
+
+TEST_F(Directories, WhichBootItIsIsAskedOnceForAllSessions) {
+  for (const std::string id : {"a", "b", "c"}) create(id);
+  CountingFileSystem counting(disk_);
+  const auto engine = DirectoryEngine::open("store", {&counting, &clock_, &random_}, 100);
+  ASSERT_TRUE(engine.ok());
+  for (const std::string id : {"a", "b", "c"}) ASSERT_TRUE((*engine)->open(id).ok());
+  EXPECT_EQ(counting.asked_count, 1);
+}
+
 // Its tombstones are there from the start: a missing file could only be asked for by name.
 TEST_F(Directories, ACreatedSessionThatIsQuietIsAskedNoName) {
   create("s");

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "session/core.h"
+#include "session_disk.h"
 
 namespace varve::session {
 namespace {
@@ -39,6 +43,21 @@ TEST(AnalyzerPool, KeepsNoMoreThanEightIdle) {
   const text::Analyzer* const eighth = used[7].get();
   for (auto& analyzer : used) pool.give_back(std::move(analyzer));
   EXPECT_EQ(pool.take().get(), eighth) << "the ninth was let go";
+}
+
+TEST(AnalyzerPool, OfAStoreIsThatOfAllItsSessions) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  AnalyzerPool pool(host.context.settings.text);
+  Context context = host.context;
+  context.analyzers = &pool;
+  const Core one(std::string(kSessionId), *disk.storage(), context);
+  const Core other(std::string(kSessionId), *disk.storage(), context);
+  const Core alone(std::string(kSessionId), *disk.storage(), host.context);
+  EXPECT_EQ(&one.analyzers, &pool);
+  EXPECT_EQ(&other.analyzers, &pool);
+  EXPECT_NE(&alone.analyzers, &pool) << "it has its own";
 }
 
 }  // namespace
