@@ -1,13 +1,13 @@
 #include "stores/kv_text.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include "base/time.h"
 #include "base/utf8.h"
 #include "json/canonical.h"
-#include "json/tree.h"
+#include "json/document.h"
 
 namespace varve::stores {
 
@@ -22,31 +22,41 @@ constexpr std::string_view kNoEntry =
 bool is_key(std::string_view key) { return !key.empty() && key.size() <= kKeyBytesMax; }
 
 // False when `item` is no entry.
-bool take(const json::Tree& item, std::vector<KvEntry>& entries) {
-  const json::Tree* key = item.get("key");
-  const json::Tree* value = item.get("value");
-  if (key == nullptr || !key->is_string() || value == nullptr || !value->is_string()) return false;
+bool take(json::Value item, std::vector<KvEntry>& entries) {
+  const auto key = item.find("key");
+  const auto value = item.find("value");
+  if (!key || !key->is_string() || !value || !value->is_string()) return false;
   if (!is_key(key->text())) return false;
-  std::string timestamp = item.get_string("ts");
-  if (!parse_rfc3339(timestamp)) timestamp = kUnknownTime;
-  entries.push_back({key->text(), value->text(), std::move(timestamp)});
+  const auto timestamp = item.find("ts");
+  const bool has_time = timestamp && timestamp->is_string() && parse_rfc3339(timestamp->text());
+  entries.push_back({std::string(key->text()), std::string(value->text()),
+                     std::string(has_time ? timestamp->text() : kUnknownTime)});
   return true;
 }
 
 void keep_last_of_each(std::vector<KvEntry>& entries) {
-  std::map<std::string_view, size_t> last;
-  for (size_t i = 0; i < entries.size(); ++i) last.insert_or_assign(entries[i].key, i);
-  if (last.size() == entries.size()) return;
+  std::vector<std::pair<std::string_view, size_t>> places;
+  places.reserve(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i) places.emplace_back(entries[i].key, i);
+  std::sort(places.begin(), places.end());
+  std::vector<bool> is_repeated(entries.size());
+  bool any_is = false;
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i - 1].first != places[i].first) continue;
+    is_repeated[places[i - 1].second] = true;
+    any_is = true;
+  }
+  if (!any_is) return;
   std::vector<KvEntry> kept;
-  kept.reserve(last.size());
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (last.at(entries[i].key) == i) kept.push_back(entries[i]);
+    if (!is_repeated[i]) kept.push_back(std::move(entries[i]));
   }
   entries = std::move(kept);
 }
 
 // Takes the entries with whole lines from a text that is cut off or damaged.
 void salvage(std::string_view text, std::vector<KvEntry>& entries) {
+  json::Document item;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -56,8 +66,8 @@ void salvage(std::string_view text, std::vector<KvEntry>& entries) {
     if (first == std::string_view::npos || last == std::string_view::npos || line[first] != '{') {
       continue;
     }
-    const auto item = json::Tree::parse(line.substr(first, last + 1 - first));
-    if (item.ok() && item->is_object()) take(*item, entries);
+    const Status read = item.parse(line.substr(first, last + 1 - first));
+    if (read.ok() && item.root().is_object()) take(item.root(), entries);
   }
 }
 
@@ -67,16 +77,19 @@ KvContents parse_kv(std::string_view text) {
   KvContents contents;
   std::string scratch;
   text = blanked_byte_order_mark(text, &scratch);
-  const auto tree = json::Tree::parse(text);
-  if (!tree.ok()) {
-    contents.damage = "it is not JSON: " + tree.status().message();
+  json::Document document;
+  const Status read = document.parse(text);
+  const auto list = read.ok() ? document.root().find("entries") : std::nullopt;
+  if (!read.ok()) {
+    contents.damage = "it is not JSON: " + read.message();
     salvage(text, contents.entries);
-  } else if (const json::Tree* list = tree->is_object() ? tree->get("entries") : nullptr;
-             list != nullptr && list->is_array()) {
-    for (const json::Tree& item : list->items()) {
+  } else if (list && list->is_array()) {
+    contents.entries.reserve(list->size());
+    list->for_each_item([&](json::Value item) {
       const bool taken = item.is_object() && take(item, contents.entries);
       if (!taken) contents.damage = kNoEntry;
-    }
+      return true;
+    });
   } else {
     contents.damage = "it is not an object with an array \"entries\"";
   }
