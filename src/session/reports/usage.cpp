@@ -18,7 +18,7 @@ namespace varve::session {
 namespace {
 
 constexpr uint32_t kRowsAtATime = 256;
-constexpr uint64_t kReadBytes = uint64_t{256} << 10;  // at once, where lines are shorter
+constexpr uint64_t kReadAheadBytes = uint64_t{256} << 10;  // at once, where lines are shorter
 constexpr int64_t kDayMs = 86'400'000;
 constexpr uint64_t kTokensMax = 1'000'000'000'000;  // of one entry; nobody counts more tokens
 constexpr double kCostUsdMax = 1e9;
@@ -69,7 +69,7 @@ class LinesAhead {
  private:
   Status read(const index::Location& place) {
     begin_ = place.offset;
-    bytes_.resize(std::max(place.length, std::min(kReadBytes, end_ - std::min(end_, begin_))));
+    bytes_.resize(std::max(place.length, std::min(kReadAheadBytes, end_ - std::min(end_, begin_))));
     const auto got = core_.storage->read(log::Stream::kEntries, generation_, begin_, bytes_);
     bytes_.resize(got.ok() ? *got : 0);
     return got.status();
