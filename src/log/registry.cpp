@@ -132,9 +132,8 @@ class BackwardLines {
         std::min<uint64_t>(std::max<uint64_t>(kBlockBytes, buffer_.size()), block_start_);
     std::string block(static_cast<size_t>(size), '\0');
     VARVE_TRY_ASSIGN(const size_t got, file_.read_at(block_start_ - size, block));
-    if (got != size)
-      return {Code::kIo, "the list of sessions became shorter while it was read; try again"};
     block_start_ -= size;
+    block.resize(got);  // less than that: a half appended row has been cut off meanwhile
     buffer_.insert(0, block);
     return {};
   }
