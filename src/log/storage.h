@@ -220,7 +220,7 @@ class SessionStorage {
   Status replace(Stream stream, const std::function<Status(Sink&)>& produce) {
     return replace(stream, std::nullopt, produce);
   }
-  // Removes the vectors, durably. Ok when there are none.
+  // Removes the vectors, durably. Ok when there are none: then that is durable.
   virtual Status remove_vectors() = 0;
   // Removes what lies beside the streams and may hold bytes that left them: quarantine, the named
   // (derived) documents, and what killed processes left. Durable when this answers ok.

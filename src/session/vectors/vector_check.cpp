@@ -96,7 +96,8 @@ Status drop_stray_vectors(Core& core) {
   if (selection.code() == Code::kFormatVersion) return {};  // nobody here can read any of them
   // A damaged header cannot be read either; repair sets the file aside.
   if (!selection.ok() && selection.code() != Code::kCorruption) return selection.status();
-  if (selection.ok() && selection->drops()) {
+  // Where there are none any more, that may not be durable yet.
+  if (selection.ok() && (selection->drops() || selection->dimension == 0)) {
     log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
     VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
     VARVE_TRY(core.vectors.file().rewrite(*selection));

@@ -171,6 +171,21 @@ TEST_F(Durable, ThatVectorsWereRemoved) {
   EXPECT_TRUE(storage_->remove_vectors().ok());
 }
 
+// Another process may have failed to, or was killed.
+TEST_F(Durable, ThatVectorsWereRemovedIsWhereSomebodyElseRemovedThem) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(append(*storage_, Stream::kVectors, "vector", true).ok());
+  disk_.set_fault_hook(io::FailNth(1, EIO, false, {io::OperationKind::kSyncDirectory}));
+  EXPECT_EQ(storage_->remove_vectors().code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_FALSE(disk_.exists("s/vectors.bin"));
+  EXPECT_EQ(kept("vectors.bin"), "vector") << "or nothing is tested";
+  storage_->unlock();
+  ASSERT_TRUE(lock(*other_).ok());
+  EXPECT_TRUE(other_->remove_vectors().ok());
+  EXPECT_EQ(kept("vectors.bin"), "(none)");
+}
+
 // --- a session whose maker was killed before its name was durable --------------------------------
 
 class DurableName : public testing::Test {
