@@ -11,12 +11,6 @@
 
 namespace varve::session {
 
-namespace {
-
-constexpr int kAttempts = 4;  // the log may be replaced while a query prepares
-
-}  // namespace
-
 // --- reading index.bin ---------------------------------------------------------------------------
 
 // Loads all parts up to `last`: the facets need open rows, the words need the facets, and kWhole is
@@ -267,7 +261,7 @@ Result<Core::ReadyRows> Core::prepare_query(const Needs& needs) {
     if (index_is_whole_) extend_facets(false);
     return rows;
   }
-  for (int attempt = 0; attempt < kAttempts;) {
+  for (int attempt = 0; attempt < kReplacedMax;) {
     {
       const std::shared_lock lock(index_mutex);
       if (rows.epoch == index_epoch && has_needed(needs, rows.end)) return rows;

@@ -21,6 +21,7 @@
 #include "failing_reader.h"
 #include "log/line_reader.h"
 #include "planted_index.h"
+#include "session/retries.h"
 #include "session/upkeep/compaction.h"
 #include "session/writer.h"
 #include "session_disk.h"
@@ -151,7 +152,7 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForAQuery) {
   EXPECT_EQ(core_->prepare_query({.words = true}).status().message(), kOverAndOver);
   int times = 0;
   storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
-    if (++times < 2) return Status(Code::kGone, "the log was replaced");
+    if (++times < kReplacedMax) return Status(Code::kGone, "the log was replaced");
     return got;
   };
   EXPECT_TRUE(core_->prepare_query({.words = true}).ok());
