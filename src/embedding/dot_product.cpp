@@ -112,25 +112,17 @@ double dot_neon(const float* stored, const double* query, size_t count) noexcept
 
 }  // namespace
 
-std::vector<Kernel> available_kernels() {
-  std::vector<Kernel> kernels;
+std::span<const Kernel> available_kernels() noexcept {
 #if defined(__x86_64__)
-  if (has_avx2()) kernels.push_back({"avx2", dot_avx2});
-  kernels.push_back({"sse2", dot_sse2});
+  static constexpr Kernel kKernels[] = {
+      {"avx2", dot_avx2}, {"sse2", dot_sse2}, {"scalar", dot_scalar}};
+  return std::span(kKernels).subspan(has_avx2() ? 0 : 1);
 #elif defined(__aarch64__)
-  kernels.push_back({"neon", dot_neon});
-#endif
-  kernels.push_back({"scalar", dot_scalar});
-  return kernels;
-}
-
-Kernel fastest_kernel() noexcept {
-#if defined(__x86_64__)
-  return has_avx2() ? Kernel{"avx2", dot_avx2} : Kernel{"sse2", dot_sse2};
-#elif defined(__aarch64__)
-  return {"neon", dot_neon};
+  static constexpr Kernel kKernels[] = {{"neon", dot_neon}, {"scalar", dot_scalar}};
+  return kKernels;
 #else
-  return {"scalar", dot_scalar};
+  static constexpr Kernel kKernels[] = {{"scalar", dot_scalar}};
+  return kKernels;
 #endif
 }
 

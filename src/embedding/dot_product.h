@@ -12,8 +12,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace varve::embedding {
 
@@ -25,8 +25,9 @@ struct Kernel {
   DotProduct dot = nullptr;
 };
 
-// The kernels that this processor can run, the fastest first; "scalar" is always the last.
-[[nodiscard]] std::vector<Kernel> available_kernels();
-[[nodiscard]] Kernel fastest_kernel() noexcept;
+// The kernels that this processor can run, the fastest first; "scalar" is always the last. They
+// are there for good.
+[[nodiscard]] std::span<const Kernel> available_kernels() noexcept;
+[[nodiscard]] inline Kernel fastest_kernel() noexcept { return available_kernels().front(); }
 
 }  // namespace varve::embedding
