@@ -17,6 +17,7 @@
 #include "io/file_system.h"
 #include "json/tree.h"
 #include "log/storage.h"
+#include "session/settings.h"
 
 namespace varve::store {
 
@@ -29,7 +30,8 @@ struct CopyContext {
   Clock& clock;
   Random& random;
   uint64_t lock_timeout_ms = 0;
-  Catalog* catalog = nullptr;  // of the store; null: it has none
+  session::Recovery recovery = session::Recovery::kTail;  // of the store
+  Catalog* catalog = nullptr;                             // of the store; null: it has none
 };
 
 // Returns the report that varve_store_backup describes.

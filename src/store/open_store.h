@@ -87,6 +87,7 @@ class OpenStore final : public Store, private session::StoreServices {
             clock_,
             *environment_.random,
             settings_.lock_timeout_ms,
+            settings_.recovery,
             &catalog_};
   }
   Result<Catalog::Sessions> sessions_of(const query::Query& query);

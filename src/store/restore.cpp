@@ -65,6 +65,7 @@ class ReadOnlyStore {
     const auto manifest = BackupManifest::read(*store.root_);
     if (manifest.code() == Code::kFormatVersion) return manifest.status();
     store.environment_ = {&context.file_system, &context.clock, &context.random};
+    store.recovery_ = context.recovery;
     return store;
   }
 
@@ -76,7 +77,7 @@ class ReadOnlyStore {
   Result<std::unique_ptr<SessionSource>> session(const std::string& id) const {
     VARVE_TRY_ASSIGN(auto directory, sessions_->open_directory(id));
     VARVE_TRY_ASSIGN(auto storage, log::DirectoryStorage::open(std::move(directory), environment_));
-    auto source = std::make_unique<SessionSource>(std::move(storage));
+    auto source = std::make_unique<SessionSource>(std::move(storage), recovery_);
     VARVE_TRY(source->hold_still());
     return source;
   }
@@ -87,6 +88,7 @@ class ReadOnlyStore {
   std::unique_ptr<io::Directory> root_;
   std::unique_ptr<io::Directory> sessions_;
   log::DirectoryStorage::Environment environment_;
+  session::Recovery recovery_ = session::Recovery::kTail;
 };
 
 // Writes a session's tombstones, and then those that only other copies of the session have.

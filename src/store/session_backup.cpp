@@ -59,7 +59,7 @@ Status SessionBackup::attempt(BackupTotals* totals) {
     source_failure_ = storage.status();
     return source_failure_;
   }
-  source_ = std::make_unique<SessionSource>(*std::move(storage));
+  source_ = std::make_unique<SessionSource>(*std::move(storage), context_.recovery);
   written_bytes_ = 0;
   const auto work = [&]() -> Status {
     VARVE_TRY(source_->hold_still());

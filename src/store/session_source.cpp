@@ -76,6 +76,18 @@ bool SessionSource::were_vectors_replaced() {
   return vectors_failure_.ok() && now.ok() && now->generation != vectors_.generation;
 }
 
+// Its lines are kept only if nobody was writing them when the tail was seen: the lock is free, and
+// the end has not moved since.
+log::UnfinishedBatch SessionSource::unfinished_batch() {
+  using log::UnfinishedBatch;
+  if (recovery_ != session::Recovery::kSalvage) return UnfinishedBatch::kNotThere;
+  const bool is_free = !storage_->lock_holder().is_held;
+  const auto now = storage_->tail();
+  const bool is_still =
+      now.ok() && now->generation == tail_.generation && now->entries_bytes == tail_.entries_bytes;
+  return is_free && is_still ? UnfinishedBatch::kKept : UnfinishedBatch::kNotThere;
+}
+
 Result<bool> SessionSource::try_to_hold() {
   VARVE_TRY(hold_vectors());
   // Before the tail, so that no batch that is partly in the tail counts as durable.
@@ -91,6 +103,7 @@ Result<bool> SessionSource::try_to_hold() {
   if (first.generation != tombstones_seen.generation || were_vectors_replaced()) return false;
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
+  unfinished_batch_ = unfinished_batch();
   generation_ = 0;
   settled_seq_ = durable_seq_ = durable_seq;
   compacted_through_ = 0;
@@ -126,16 +139,18 @@ std::string SessionSource::metadata_with(uint64_t durable_seq) const {
 
 Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstones_from) {
   SourceScan found;
-  auto entries = log::scan_entries(*storage_, {tail_.generation, entries_from, tail_.entries_bytes},
-                                   settled_seq_, [&](const log::ScannedEntry& line) {
-                                     found.entry_count += 1;
-                                     found.last_seq = std::max(found.last_seq, line.facts->seq);
-                                     const entry::Batch batch = line.facts->batch;
-                                     if (batch.count > 1 && batch.index + 1 == batch.count) {
-                                       found.batch_ends.push_back(line.offset + line.length + 1);
-                                     }
-                                     return Status();
-                                   });
+  auto entries = log::scan_entries(
+      *storage_, {tail_.generation, entries_from, tail_.entries_bytes}, settled_seq_,
+      [&](const log::ScannedEntry& line) {
+        found.entry_count += 1;
+        found.last_seq = std::max(found.last_seq, line.facts->seq);
+        const entry::Batch batch = line.facts->batch;
+        if (batch.count > 1 && batch.index + 1 == batch.count) {
+          found.batch_ends.push_back(line.offset + line.length + 1);
+        }
+        return Status();
+      },
+      unfinished_batch_);
   if (!entries.ok()) return fail(std::move(entries).status());
   auto tombstones =
       log::scan_tombstones(*storage_, {tail_.generation, tombstones_from, tail_.tombstones_bytes},

@@ -26,6 +26,7 @@
 #include "json/tree.h"
 #include "log/scan.h"
 #include "log/storage.h"
+#include "session/settings.h"
 
 namespace varve::store {
 
@@ -44,15 +45,16 @@ struct SourceScan {
 
 class SessionSource {
  public:
-  explicit SessionSource(std::unique_ptr<log::SessionStorage> storage)
-      : storage_(std::move(storage)) {}
+  explicit SessionSource(std::unique_ptr<log::SessionStorage> storage,
+                         session::Recovery recovery = session::Recovery::kTail)
+      : storage_(std::move(storage)), recovery_(recovery) {}
 
   // Holds the present state. kNotFound when the session was deleted, kBusy when its log is replaced
   // again and again.
   Status hold_still();
 
-  // Finds up to where the held state is whole. Both places must be starts of lines. kFormatVersion
-  // for lines of a newer version.
+  // Finds up to where the held state is whole, and what a recovery by kSalvage keeps behind it.
+  // Both places must be starts of lines. kFormatVersion for lines of a newer version.
   Result<SourceScan> scan(uint64_t entries_from, uint64_t tombstones_from);
 
   Status copy(log::Stream stream, uint64_t from, uint64_t to, log::Sink& sink);
@@ -93,13 +95,16 @@ class SessionSource {
   Result<bool> try_to_hold();
   Status hold_vectors();
   bool were_vectors_replaced();
+  log::UnfinishedBatch unfinished_batch();
   // metadata.json of the held state as JSON; nothing when it is missing or no object.
   [[nodiscard]] std::optional<json::Tree> metadata_tree() const;
   Status copy_vectors(log::Sink& sink);
   Status fail(Status status);
 
   std::unique_ptr<log::SessionStorage> storage_;
+  const session::Recovery recovery_;
   log::Tail tail_;
+  log::UnfinishedBatch unfinished_batch_ = log::UnfinishedBatch::kNotThere;
   log::VectorsTail vectors_;
   Status vectors_failure_;  // why they cannot be looked at: only who copies them needs them
   std::string metadata_;

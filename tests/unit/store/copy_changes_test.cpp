@@ -315,6 +315,57 @@ TEST_F(CopyChanges, ARestoreLooksAgainWhenTheBackupChangesUnderItAndGivesUpAtLas
   EXPECT_EQ(alive(*store, "notes"), Texts{"a"});
 }
 
+// A session of a store that keeps the whole lines of a batch that its log ends within.
+class CopyOfSalvage : public CopyChanges {
+ protected:
+  static constexpr const char* kMetadata = "store/sessions/notes/metadata.json";
+  void SetUp() override {
+    disk_.write_file("store/config.json",
+                     R"({"durability":"os","integrity":{"recovery":"salvage"}})");
+    add(*create(*open("store"), "notes"), {"a"});
+    const std::string metadata = file(kMetadata);
+    (void)(*open("store")->open_session("notes"))
+        ->add_batch("[" + text_of("x", "1") + "," + text_of("y", "2") + "," + text_of("z", "3") +
+                    "]");
+    const std::string log = file("store/sessions/notes/memory.jsonl");
+    disk_.write_file("store/sessions/notes/memory.jsonl", log.substr(0, log.size() - 20));
+    disk_.write_file(kMetadata, metadata);  // or it would tell that the batch was whole
+    for (const auto name : {"lock", "index.bin"}) remove_file("store/sessions/notes", name);
+  }
+};
+
+TEST_F(CopyOfSalvage, HasTheLinesThatAreKept) {
+  const auto store = open("store");
+  ASSERT_EQ(alive(*store, "notes"), (Texts{"a", "x", "y"}));
+  EXPECT_EQ(outcome(backed_up(*store)), "1 0 0 0 0");
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "x", "y"}));
+  EXPECT_EQ(outcome(backed_up(*store)), "0 0 1 0 0");
+  add(**store->open_session("notes"), {"c"});
+  EXPECT_EQ(outcome(backed_up(*store)), "0 1 0 0 0");
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "x", "y", "c"}));
+}
+
+TEST_F(CopyOfSalvage, IsRestoredWithThemWhereTheyAreKept) {
+  backed_up(*open("store"));
+  const auto tail = open("tail");
+  restored(*tail);
+  EXPECT_EQ(alive(*tail, "notes"), Texts{"a"});
+  const auto salvage =
+      Store::open("other", R"({"integrity":{"recovery":"salvage"}})", {&disk_, &clock_, &random_});
+  ASSERT_TRUE(salvage.ok());
+  restored(**salvage);
+  EXPECT_EQ(alive(**salvage, "notes"), (Texts{"a", "x", "y"}));
+}
+
+TEST_F(CopyOfSalvage, HasNoneWhileSomebodyMayWriteThem) {
+  const auto storage = *log::DirectoryStorage::open(*disk_.open_root("store/sessions/notes", false),
+                                                    {&disk_, &clock_, &random_});
+  ASSERT_TRUE(storage->lock(0, "write", nullptr).ok());
+  backed_up(*open("store"));
+  storage->unlock();
+  EXPECT_EQ(alive("copy", "notes"), Texts{"a"});
+}
+
 // The system shows a large write as it grows: a look at the log may see a part of a batch, which is
 // durable by the time when that is asked for.
 TEST_F(CopyChanges, OfABatchThatIsBeingWrittenNoPartIsCopied) {
@@ -338,7 +389,7 @@ TEST_F(CopyChanges, OfABatchThatIsBeingWrittenNoPartIsCopied) {
       seen.entries_bytes = log.find('\n', before_bytes) + 1;
       return seen;
     };
-    SessionSource source(std::move(watched));
+    SessionSource source(std::move(watched), session::Recovery::kSalvage);
     ASSERT_TRUE(source.hold_still().ok());
     EXPECT_EQ(source.scan(0, 0)->entry_count % 2, 0u);
   }
