@@ -164,6 +164,15 @@ int Context::fail_in_one_of_all(Failure failure, const std::string& id) {
   return fail_in_session(std::move(failure), id);
 }
 
+void Context::warn_of_left_out(const Failure& failure, const std::string& id) {
+  const std::string message = std::string(kLeftOut) + ": " + failure.message;
+  receive_log_line(VARVE_LOG_WARN, object_text({{"level", quote("WARN")},
+                                                {"component", quote("store")},
+                                                {"session_id", quote(id)},
+                                                {"message", quote(message)},
+                                                {"metadata", failure.details}}));
+}
+
 void Context::receive_log_line(int32_t level, std::string_view line) {
   if (globals_.verbose || (globals_.json && level >= VARVE_LOG_ERROR)) {
     note(line);

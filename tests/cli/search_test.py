@@ -190,14 +190,18 @@ class Selection(FindTest):
         self.add(entry_line(1, id="o1", content="Tea for two"), session="other")
         with open(self.session_file("other", "memory.jsonl"), "a", encoding="utf-8") as log:
             log.write(entry_line(2, id="o2", schema_version=2))
-        for command in ("search", "explain"):
+        self.assertEqual(self.run_cli("count", "-s", "tea", "tea").stdout, "1\n")
+        for command in ("search", "explain", "count"):
             done = self.run_cli(command, "--all", "tea")
             self.assertRegex(done.stderr, "warning: other: left out of a query: .*newer varve")
             self.assertEqual(done.stderr.count("left out"), 1, command)
             self.assertNotIn("o1", done.stdout)
-        lines = self.run_cli("search", "--all", "tea", "--json").stderr.splitlines()
-        self.assertEqual([json.loads(line)["session_id"] for line in lines], ["other"])
-        self.assertEqual(self.run_cli("search", "--all", "tea", "-q").stderr, "")
+        self.assertEqual(self.run_cli("count", "--all", "tea", exit_code=0).stdout, "1\n")
+        for command in ("search", "count"):
+            lines = self.run_cli(command, "--all", "tea", "--json").stderr.splitlines()
+            self.assertEqual([json.loads(line)["session_id"] for line in lines], ["other"])
+            self.assertEqual(self.run_cli(command, "--all", "tea", "-q").stderr, "")
+        self.run_cli("count", "--all", "--type", "A b", exit_code=1)
 
     def test_a_count_of_all_is_what_a_search_of_all_finds(self):
         self.run_cli("create", "other", "--user", "ann")

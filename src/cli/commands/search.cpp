@@ -1,4 +1,5 @@
 // search, explain, count.
+#include <cerrno>
 #include <memory>
 
 #include "cli/arguments/command.h"
@@ -120,6 +121,13 @@ Runner declare_explain(CLI::App& app) {
   return [options](Context& context) { return run_search(context, *options, Explain::kQuery); };
 }
 
+// What the query or the process lacks is no reason to leave a session out: others would follow.
+bool is_of_all_sessions(const Failure& failure) {
+  const int64_t error_number = integer_at(parse_object(failure.details), "errno");
+  return failure.status == VARVE_INVALID_ARGUMENT || failure.status == VARVE_NO_MEMORY ||
+         error_number == EMFILE || error_number == ENFILE;
+}
+
 // Counts session by session, the sum over all that --user and --agent name, if that is the same.
 Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
                                 const std::string& query) {
@@ -138,9 +146,13 @@ Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
     Result<Session> session = context.open_session(*store, id);
     Result<uint64_t> count =
         session.ok() ? session->count(query) : Result<uint64_t>(session.failure());
-    if (!count.ok() && is_gone(count.failure())) continue;
-    if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
-    total += *count;
+    if (count.ok()) {
+      total += *count;
+    } else if (is_of_all_sessions(count.failure())) {
+      return query_failure(context, options, std::move(count.failure()), id);
+    } else if (!is_gone(count.failure())) {
+      context.warn_of_left_out(count.failure(), id);
+    }
   }
   return total;
 }
