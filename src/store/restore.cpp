@@ -26,6 +26,14 @@ namespace {
 
 constexpr std::string_view kSessionsFolder = "sessions";
 
+// Why a session is not replaced.
+constexpr std::string_view kCopyIsLost =
+    "no entry of its copy can be read, so the session that is here stays; to have the copy "
+    "nevertheless, delete the session first";
+constexpr std::string_view kCopyIsDamaged =
+    "its copy is damaged and the session that is here is not, so this one stays; to have what is "
+    "left of the copy nevertheless, repair the session in the backup first";
+
 struct RestoreOptions {
   std::vector<std::string> sessions;  // empty: all
   bool overwrite = false;
@@ -237,12 +245,10 @@ class Restore {
       return *source_failure;
     }
     auto scanned = source.scan(0, 0);
-    if (scanned.ok() && source.has_lost_all(*scanned)) {
-      VARVE_TRY_ASSIGN(const bool loses, has_entries_to_lose(id));
-      if (loses) {
-        *source_failure = {Code::kCorruption,
-                           "no entry of its copy can be read, so the session that is here stays; "
-                           "to have the copy nevertheless, delete the session first"};
+    if (scanned.ok() && source.has_lost_any(*scanned)) {
+      VARVE_TRY_ASSIGN(const std::string_view reason, reason_to_keep(id, source, *scanned));
+      if (!reason.empty()) {
+        *source_failure = {Code::kCorruption, std::string(reason)};
         return *source_failure;
       }
     }
@@ -258,14 +264,23 @@ class Restore {
     return {};
   }
 
-  // Of a session that would be replaced because that was asked for.
-  Result<bool> has_entries_to_lose(const std::string& id) {
-    if (!options_.overwrite) return false;
+  // Why a copy that has lost something does not replace the session that is here: "overwrite" means
+  // by what the backup had. Empty: it does, since no more would be lost.
+  Result<std::string_view> reason_to_keep(const std::string& id, const SessionSource& copy,
+                                          const SourceScan& scan) {
+    constexpr std::string_view kNone;
+    if (!options_.overwrite) return kNone;
     auto storage = context_.engine.open(id);
-    if (storage.code() == Code::kNotFound) return false;
+    if (storage.code() == Code::kNotFound) return kNone;
     if (!storage.ok()) return std::move(storage).status();
-    VARVE_TRY_ASSIGN(const log::Tail tail, (*storage)->tail());
-    return tail.entries_bytes > 0;
+    SessionSource present(*std::move(storage));
+    const Status held = present.hold_still();
+    if (held.code() == Code::kNotFound) return kNone;
+    VARVE_TRY(held);
+    if (present.tail().entries_bytes == 0) return kNone;
+    if (copy.has_lost_all(scan)) return kCopyIsLost;
+    const auto here = present.scan(0, 0);
+    return here.ok() && !present.has_lost_any(*here) ? kCopyIsDamaged : kNone;
   }
 
   // What comes after a session took its place does not undo that.

@@ -15,6 +15,7 @@
 // the generation changed in between, or the vectors were replaced, everything is looked at again.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,6 +75,11 @@ class SessionSource {
   // Whether there were entries and none of them can be read any more. `all`: the scan from 0 on.
   [[nodiscard]] bool has_lost_all(const SourceScan& all) const {
     return all.entry_count == 0 && (tail_.entries_bytes > 0 || durable_seq_ > compacted_through_);
+  }
+  // Whether lines are damaged, or missing at the end.
+  [[nodiscard]] bool has_lost_any(const SourceScan& all) const {
+    return has_lost_all(all) || all.damaged_count > 0 ||
+           durable_seq_ > std::max(all.last_seq, compacted_through_);
   }
   [[nodiscard]] uint64_t generation() const { return generation_; }  // as metadata.json says
   [[nodiscard]] const log::Tail& tail() const { return tail_; }

@@ -287,7 +287,8 @@ export interface Raw {
    * A session appears, or is replaced, in one step. From then on open handles of a replaced session
    * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
    * of the backup that has expired is left out, and is a problem with "copied":false; so is one of
-   * which no entry can be read any more, if it would replace a session that has entries. One that is
+   * which no entry can be read any more, if it would replace a session that has entries, and one that
+   * is damaged, if it would replace a session that is not: repair it in the backup first. One that is
    * in its place and cannot be looked at there, as when it is damaged and recovery is "strict", is a
    * problem with "copied":true.
    *
@@ -310,7 +311,7 @@ export interface Raw {
    *          VARVE_NOT_FOUND         no backup there, or not of a named session; all have expired
    *          VARVE_INVALID_ARGUMENT  bad option, or the path is the store itself
    *          VARVE_FORMAT_VERSION    the backup was made by a newer version
-   *          VARVE_CORRUPTION        no entry of a copy can be read; the session was kept
+   *          VARVE_CORRUPTION        a copy is damaged; the session was kept
    *          VARVE_UNSUPPORTED       the file system cannot replace a directory in one step: delete
    *                                  the session first
    *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE

@@ -147,15 +147,37 @@ TEST_F(RestoreTest, ACopyThatIsPurgedOrPartlyReadReplacesASession) {
   add(*session, {"a"});
   ASSERT_TRUE(session->remove("a", "").ok());
   ASSERT_TRUE(session->compact({session::CompactionCause::kPurge}).ok());
-  const auto partly = create(*store, "partly");
-  add(*partly, {"a", "b"});
+  add(*create(*store, "partly"), {"a", "b"});
   backed_up(*store);
   const std::string log = file("copy/sessions/partly/memory.jsonl");
   disk_.write_file("copy/sessions/partly/memory.jsonl", "x" + log.substr(1));
+  disk_.write_file("store/sessions/partly/memory.jsonl", log.substr(0, log.size() - 1));
   add(*session, {"c"});
   EXPECT_EQ(restored(*store, R"({"overwrite":true})").get_int64("replaced"), 2);
   EXPECT_EQ(alive(*store, "purged"), Texts{});
   EXPECT_EQ(alive(*store, "partly"), Texts{"b"});
+}
+
+// What it would lose it has here.
+TEST_F(RestoreTest, ADamagedCopyDoesNotReplaceASessionThatIsWhole) {
+  const auto store = open("store");
+  const auto session = create(*store, "notes");
+  add(*session, {"a", "b"});
+  ASSERT_TRUE(session->sync().ok());
+  backed_up(*store);
+  const std::string log = file("copy/sessions/notes/memory.jsonl");
+  const std::string first = log.substr(0, log.find('\n') + 1);
+  for (const std::string& left : {first, first + "torn", "x" + log.substr(1)}) {
+    disk_.write_file("copy/sessions/notes/memory.jsonl", left);
+    EXPECT_EQ(refusal(*store, R"({"overwrite":true})"), Code::kCorruption);
+    EXPECT_EQ(alive(*store, "notes"), (Texts{"a", "b"}));
+  }
+  add(*create(*store, "other"), {"c"});
+  ASSERT_TRUE((*open("copy")->open_session("notes"))->repair(false).ok());
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(report.get_int64("replaced"), 1);
+  EXPECT_TRUE(report.get("problems")->items().empty()) << report.canonical();
+  EXPECT_EQ(alive(*store, "notes"), Texts{"b"});
 }
 
 TEST_F(RestoreTest, IntoAnotherStoreAndIntoMemory) {
