@@ -219,4 +219,5 @@ type ImportReport struct {
 	} `json:"refused"` // the first 1000
 	RefusedTotal int64  `json:"refused_total"`
 	Format       string `json:"format"`
+	ExceedsLimit bool   `json:"exceeds_limit"` // of a dry run: not all of it would fit
 }

@@ -381,6 +381,15 @@ Status Writer::check_size(uint64_t new_bytes) const {
           std::move(place)};
 }
 
+bool Writer::has_room(uint64_t new_bytes) const {
+  if (!check_size(new_bytes).ok()) return false;
+  const uint64_t limit = core_.settings.session_bytes_max;
+  const CompactionPolicy policy = core_.compaction_policy();
+  if (limit == 0 || !policy.automatic) return true;
+  return static_cast<double>(core_.size_bytes() + new_bytes) <=
+         policy.threshold * static_cast<double>(limit);
+}
+
 // Nothing of this may change what is answered.
 void Writer::note_written(uint64_t bytes, bool durable, uint64_t replaced_bytes) noexcept {
   changed_.store(true);

@@ -95,6 +95,10 @@ class Writer {
   // Renews the metadata of a session that expires without writes, when that is due.
   void renew_expiry() noexcept;
 
+  // Whether so many bytes of new entries would be taken as they are: none refused for want of room,
+  // and no compaction before, which may evict.
+  [[nodiscard]] bool has_room(uint64_t new_bytes) const;
+
   // How many calls of submit() wait for their outcome, including those that are being written.
   [[nodiscard]] size_t queued_call_count();
 

@@ -276,6 +276,21 @@ class Import(CliTest):
         self.run_cli("import", "other", path, "--dry-run", exit_code=1)
         self.assertEqual(self.run_cli("ls", "--quiet").stdout, "notes\n")
 
+    def test_a_dry_run_tells_that_there_is_no_room(self):
+        self.root.mkdir()
+        (self.root / "config.json").write_text('{"storage":{"max_session_size_mb":0.01}}')
+        lines = "".join(entry_line(n, content="x" * 900) for n in range(10, 30))
+        path = self.write("in.jsonl", lines)
+        self.notes()
+        for session in ("notes", "new"):
+            done = self.run_cli("import", session, path, "--dry-run")
+            self.assertIn("warning: there is no room for all of it", done.stderr)
+            self.assertIs(self.run_json("import", session, path, "--dry-run")["exceeds_limit"],
+                          True)
+        self.assertNotIn("exceeds_limit", self.run_json("import", "notes", "-", "--dry-run",
+                                                        stdin=entry_line(3)))
+        self.run_cli("import", "notes", path, exit_code=1)
+
     def test_an_id_of_another_entry_is_refused(self):
         self.notes()
         path = self.write("in.jsonl", entry_line(1, content="changed"))

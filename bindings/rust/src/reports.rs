@@ -239,6 +239,8 @@ documents! {
         refused_total: u64,
         /// Which format it was.
         format: String,
+        /// Of a dry run: not all of it would fit into the size limits.
+        exceeds_limit: bool,
     }
     /// A line that an import refused.
     Refusal {

@@ -46,6 +46,7 @@ struct ImportReport {
   int64_t existing = 0;
   int64_t refused_total = 0;
   int64_t foreign = 0;               // those listed that have neither form nor kind
+  bool exceeds_limit = false;        // only a dry run tells
   std::string format;                // of the last file
   std::vector<std::string> refused;  // JSON objects: file, line, reason
   std::vector<std::string> refused_lines;
@@ -55,6 +56,7 @@ struct ImportReport {
     existing += other.existing;
     refused_total += other.refused_total;
     foreign += other.foreign;
+    exceeds_limit = exceeds_limit || other.exceeds_limit;
     format = other.format;
     const size_t room = kRefusedListed - std::min(kRefusedListed, refused.size());
     const size_t taken = std::min(room, other.refused.size());
@@ -72,6 +74,7 @@ ImportReport read_report(std::string_view text, const std::string& file) {
   report.added = integer_at(document, "added");
   report.existing = integer_at(document, "existing");
   report.format = string_at(document, "format");
+  report.exceeds_limit = bool_at(document, "exceeds_limit");
   const json::array& refused = array_at(document, "refused");
   report.refused_total =
       std::max(integer_at(document, "refused_total"), static_cast<int64_t>(refused.size()));
@@ -274,6 +277,7 @@ std::string report_text(const ImportReport& report) {
          ",\"existing\":" + std::to_string(report.existing) +
          ",\"refused\":" + array_text(report.refused) +
          ",\"refused_total\":" + std::to_string(report.refused_total) +
+         (report.exceeds_limit ? ",\"exceeds_limit\":true" : "") +
          ",\"format\":" + quote(report.format);
 }
 
@@ -292,6 +296,10 @@ void show_way(Context& context, const ImportReport& report) {
       "docs/export-import.md#other-programs "
       "shows how.");
 }
+
+constexpr std::string_view kExceedsLimit =
+    "there is no room for all of it: to stay within the size limit, the import would drop entries "
+    "of little relevance, and stop when that is not enough";
 
 std::string summary(const ImportReport& report, const std::string& where, bool dry_run) {
   std::string text = (dry_run ? "Would add " : "Added ") +
@@ -379,6 +387,7 @@ int run_import(Context& context, const ImportOptions& options) {
             : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions");
     show_refused(context, total);
     context.note(summary(total, where, options.dry_run));
+    if (total.exceeds_limit) context.warn(kExceedsLimit);
     show_way(context, total);
   }
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;

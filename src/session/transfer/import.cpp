@@ -75,7 +75,14 @@ class Import {
     return progress.step(input.size_bytes(), input.size_bytes());
   }
 
-  json::Tree report() { return report_.finish(); }
+  json::Tree report() {
+    json::Tree report = report_.finish();
+    // Which entries a compaction would make room for, only that compaction can tell.
+    if (options_.dry_run && !writer_.has_room(pretended_bytes_)) {
+      report.set("exceeds_limit", json::Tree::boolean(true));
+    }
+    return report;
+  }
 
  private:
   // Makes a candidate from an element. A failure says why the element is refused.
@@ -204,6 +211,8 @@ class Import {
       const auto [place, is_new] =
           pretended_.emplace(hash64(candidate.draft.facts.id), mark_of(candidate.draft));
       if (is_new) {
+        pretended_bytes_ +=
+            entry::sealed_bytes(candidate.draft, core_.next_seq() + pretended_.size() - 1, {});
         report_.count_added();
       } else {
         const bool is_same =
@@ -240,6 +249,7 @@ class Import {
   transfer::ChatCalls calls_;
   std::map<uint64_t, uint32_t> repeats_;     // without an id: count by hash of content
   std::map<uint64_t, EntryMark> pretended_;  // dry run: by hash of the id
+  uint64_t pretended_bytes_ = 0;             // of the lines that were not written
 };
 
 }  // namespace

@@ -450,6 +450,43 @@ TEST_P(Import, ACallbackThatStopsKeepsWhatWasAddedAndTheRestFollows) {
   EXPECT_EQ(rest.existing, stats->get_int64("entries"));
 }
 
+// With every one of these limits: what the dry run says, and then whether the import does it.
+TEST(ImportIntoLittleRoom, ADryRunSaysWhenThereIsNotEnoughOfIt) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += entry_text("e" + std::to_string(i), std::string(300, 'x')) + "\n";
+  }
+  int said = 0;
+  for (const bool automatic : {false, true}) {
+    for (uint64_t limit_bytes = 18'000; limit_bytes < 26'000; limit_bytes += 50) {
+      SCOPED_TRACE(std::to_string(limit_bytes) + (automatic ? " automatic" : ""));
+      Host host;
+      io::SimulatedFileSystem outside;
+      outside.write_file(kIn, text);
+      host.context.file_system = &outside;
+      host.context.settings.session_bytes_max = limit_bytes;
+      host.context.settings.compaction.automatic = automatic;
+      SessionDisk disk(host);
+      disk.make();
+      const auto session = disk.open();
+      ASSERT_TRUE(session
+                      ->add(R"({"id":"faint","type":"message","content":"x","importance":0,)"
+                            R"("timestamp":"2001-01-01T00:00:00Z"})")
+                      .ok())
+          << "which a compaction evicts";
+      const auto dry = session->import_file(kIn, R"({"dry_run":true})");
+      ASSERT_TRUE(dry.ok()) << dry.status().message();
+      EXPECT_EQ(dry->get_int64("added"), 40);
+      const auto report = session->import_file(kIn, "");
+      const bool is_as_said = report.ok() && session->get("faint").ok();
+      ASSERT_EQ(dry->get_bool("exceeds_limit"), !is_as_said);
+      said += is_as_said ? 1 : 0;
+    }
+  }
+  EXPECT_GT(said, 10);
+  EXPECT_LT(said, 310) << "or nothing is tested";
+}
+
 TEST(ImportOverDamage, ADamagedLineUnderTheIdIsNotTakenForTheEntry) {
   Host host;
   SessionDisk disk(host);

@@ -2310,7 +2310,8 @@ func SessionExportFile(session Session, path string, optionsJSON string) (report
 // @param[in]  path_len       [bytes] or VARVE_NUL_TERMINATED.
 // @param[in]  options_json   NULL, empty or {"format":"auto"|"jsonl"|"json"|"mcp"|"chat" (auto),
 // "dry_run":false}. With "dry_run" nothing is written, and the report
-// says what would be (unless the session gets full).
+// says what would be. It then has "exceeds_limit":true, if all of it
+// does not fit into the size limits without a compaction.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     as varve_session_import.
 // @param[out] report_len_out [bytes].
