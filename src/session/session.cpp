@@ -444,12 +444,14 @@ Status Session::sync_without_index() {
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
     VARVE_TRY(sync_log(last_seq));
-    return core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
+    VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq));
       return Status();
-    });
+    }));
+    // Under the lock: what another thread adds next is not saved by this.
+    parts_->writer.set_saved();
+    return Status();
   }));
-  parts_->writer.set_saved();
   return {};
 }
 

@@ -209,6 +209,63 @@ TEST_F(Lifecycle, WhatIsNotThereCannotBeDeletedAndLeavesNoTrace) {
   EXPECT_TRUE(session_->add(entry_text("never")).ok()) << "it was never used";
 }
 
+// --- its end -------------------------------------------------------------------------------------
+
+TEST_F(Lifecycle, AfterASyncACloseHasNothingToSave) {
+  add("a");
+  ASSERT_TRUE(session_->sync().ok());
+  const std::string saved = disk_.bytes("metadata.json");
+  EXPECT_EQ(json::Tree::parse(saved)->get_int64("durable_seq"), 1);
+  host_.clock.advance_ms(1000);
+  session_.reset();
+  EXPECT_EQ(disk_.bytes("metadata.json"), saved);
+  session_ = disk_.open();
+  add("b");
+  session_.reset();
+  const json::Tree again = *json::Tree::parse(disk_.bytes("metadata.json"));
+  EXPECT_EQ(again.get_int64("durable_seq"), 2);
+}
+
+class OfAnHour : public Lifecycle {
+ protected:
+  void SetUp() override {
+    host_.context.settings.durability = log::Durability::kOs;
+    host_.events.set_receiver(
+        Level::kWarn,
+        [](void* data, int32_t, const char* line, size_t length) {
+          static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
+        },
+        &warnings_);
+    CreateOptions options;
+    options.members.set("ttl_hours", json::Tree::integer(1));
+    disk_.make(options);
+    session_ = disk_.open();
+    add("a");
+    host_.clock.advance_ms(int64_t{2} * 3600 * 1000);
+    ASSERT_TRUE(*session_->has_expired());
+  }
+
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(OfAnHour, WhatWasAnsweredBeforeItsEndBecomesDurableBehindIt) {
+  const std::string log = disk_.bytes("memory.jsonl");
+  ASSERT_NE(disk_.disk.crash()->read_file(path_of("memory.jsonl")), log) << "or nothing is tested";
+  EXPECT_TRUE(session_->flush({}).ok());
+  EXPECT_EQ(disk_.disk.crash()->read_file(path_of("memory.jsonl")), log);
+}
+
+TEST_F(OfAnHour, ACloseBehindItsEndWritesNothingAndWarnsOfNothing) {
+  const SessionFiles before = disk_.files();
+  session_.reset();
+  const SessionFiles after = disk_.files();
+  EXPECT_EQ(after.metadata, before.metadata);
+  EXPECT_EQ(after.snapshot, before.snapshot);
+  EXPECT_EQ(after.lock, before.lock) << "nobody waits for it either";
+  host_.events.deliver();
+  EXPECT_EQ(warnings_, std::vector<std::string>());
+}
+
 // Two processes fill one session: together they stay below its limit, and what one deletes makes
 // room for the other.
 TEST(LifecycleAtTheLimit, TwoProcessesShareIt) {
