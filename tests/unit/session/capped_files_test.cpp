@@ -1,6 +1,10 @@
 // kv.json and transcript.md as files: byte by byte, edited, damaged, and what an append costs.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <optional>
+#include <string>
+
 #include "session/upkeep/compaction.h"
 #include "session_disk.h"
 
@@ -477,6 +481,31 @@ TEST_F(CappedFiles, APurgeLeavesNothingOfKeysThatIsNotShown) {
   ASSERT_TRUE(session_->compact(purge).ok());
   EXPECT_EQ(disk_.bytes("kv.json").find("canary"), std::string::npos);
   EXPECT_EQ(*session_->kv_get("drink"), "tea");
+}
+
+// The cap holds all the same: what is beyond it is never shown.
+TEST_F(CappedFiles, ThatWhatIsBeyondALoweredCapCouldNotBeRemovedIsSaid) {
+  std::string warnings;
+  host_.events.set_receiver(
+      Level::kWarn,
+      [](void* data, int32_t, const char* line, size_t length) {
+        static_cast<std::string*>(data)->append(line, length);
+      },
+      &warnings);
+  for (const char* text : {"a", "b", "c"}) ASSERT_TRUE(session_->kv_set(text, text).ok());
+  const std::string before = disk_.bytes("kv.json");
+  disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_new_file =
+        operation.kind == io::OperationKind::kOpen && operation.name.starts_with("kv.json.tmp-");
+    return is_new_file ? std::optional(io::Fault{ENOSPC}) : std::nullopt;
+  });
+  EXPECT_TRUE(session_->update(R"({"kv_cap":2})").ok());
+  disk_.disk.set_fault_hook({});
+  host_.events.deliver();
+  EXPECT_NE(warnings.find("what is beyond a lowered cap was not removed yet"), std::string::npos)
+      << warnings;
+  EXPECT_EQ(disk_.bytes("kv.json"), before);
+  EXPECT_EQ(keys(), "b c ");
 }
 
 }  // namespace

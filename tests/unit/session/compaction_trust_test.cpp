@@ -271,5 +271,33 @@ TEST_F(CompactionTrust, AnEvictionMakesTheWordsOfOtherRowsAnew) {
   EXPECT_TRUE(session->verify(true)->get_bool("ok"));
 }
 
+// A part of the last batch is gone. That the rest of it is whole, the number says up to which gaps
+// are legal; how far the log was durable may not be known any more.
+TEST(CompactionOfABatch, WhatIsLeftAtTheEndIsNoTornTail) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  auto session = disk.open();
+  ASSERT_TRUE(
+      session
+          ->add_batch("[" + entry_text("a") + "," + entry_text("b") + "," + entry_text("c") + "]")
+          .ok());
+  ASSERT_TRUE(session->remove("c", "").ok());
+  ASSERT_TRUE(session->compact({}).ok());
+  session.reset();
+  auto metadata = Metadata::parse(disk.bytes("metadata.json"), kSessionId);
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->compacted_through_seq(), 3u);
+  metadata->tree().set("durable_seq", json::Tree::integer(0));
+  disk.write("metadata.json", metadata->encode());
+  for (const auto name : {log::kLockFile, std::string_view("index.bin")}) disk.remove(name);
+  session = disk.open();
+  for (const auto id : {"a", "b"}) EXPECT_TRUE(session->get(id).ok()) << id;
+  EXPECT_TRUE(session->verify()->get_bool("ok")) << session->verify()->canonical();
+  ASSERT_TRUE(session->add(entry_text("d")).ok());
+  EXPECT_TRUE(disk.quarantine().empty());
+  for (const auto id : {"a", "b", "d"}) EXPECT_TRUE(session->get(id).ok()) << id;
+}
+
 }  // namespace
 }  // namespace varve::session

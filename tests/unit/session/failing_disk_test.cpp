@@ -30,6 +30,20 @@ class OnAFailingDisk : public testing::Test {
   }
   void fill_up() { fail(OperationKind::kAppend, ENOSPC); }
   void mend() { disk_.disk.set_fault_hook(nullptr); }
+  void listen() {
+    host_.events.set_receiver(
+        Level::kInfo,
+        [](void* data, int32_t, const char* line, size_t length) {
+          static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
+        },
+        &lines_);
+  }
+  int64_t told(std::string_view level, std::string_view what) {
+    host_.events.deliver();
+    return std::count_if(lines_.begin(), lines_.end(), [&](const std::string& line) {
+      return line.find(what) != std::string::npos && line.find(level) != std::string::npos;
+    });
+  }
   [[nodiscard]] bool is_durable() { return session_->stats()->get_bool("durable"); }
   // As another process sees it.
   std::string ids_on_disk() {
@@ -45,6 +59,7 @@ class OnAFailingDisk : public testing::Test {
   Host host_;
   SessionDisk disk_{host_};
   std::shared_ptr<Session> session_;
+  std::vector<std::string> lines_;
 };
 
 TEST_F(OnAFailingDisk, EntriesAreKeptFoundAndSaidToBeUndurableUntilItTakesThem) {
@@ -138,29 +153,30 @@ TEST_F(OnAFailingDisk, ASyncThatFailsIsNoAnswerEither) {
 }
 
 TEST_F(OnAFailingDisk, WhatIsKeptIsLostWithTheSessionAndThatIsSaid) {
-  std::vector<std::string> lines;
-  host_.events.set_receiver(
-      Level::kInfo,
-      [](void* data, int32_t, const char* line, size_t length) {
-        static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-      },
-      &lines);
+  listen();
   fill_up();
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
   ASSERT_TRUE(session_->add(entry_text("b")).ok());
   session_.reset();
-  host_.events.deliver();
   mend();
-  const auto told = [&](std::string_view what) {
-    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
-      return line.find(what) != std::string::npos && line.find("ERROR") != std::string::npos;
-    });
-  };
-  EXPECT_EQ(told("the disk does not take entries"), 1) << "when it begins";
-  EXPECT_EQ(told("closed without saving"), 1) << "when they are lost";
+  EXPECT_EQ(told("ERROR", "the disk does not take entries"), 1) << "when it begins";
+  EXPECT_EQ(told("ERROR", "closed without saving"), 1) << "when they are lost";
   session_ = disk_.open();
   EXPECT_EQ(ids_on_disk(), "before ");
   EXPECT_TRUE(session_->add(entry_text("a")).ok()) << "and the lock was given back";
+}
+
+TEST_F(OnAFailingDisk, ItIsSaidOnceThatASyncHasWrittenThem) {
+  constexpr std::string_view kTaken = "the disk has taken the entries";
+  listen();
+  fill_up();
+  ASSERT_TRUE(session_->add(entry_text("a")).ok());
+  mend();
+  EXPECT_EQ(told("INFO", kTaken), 0);
+  ASSERT_TRUE(session_->sync().ok());
+  EXPECT_EQ(told("INFO", kTaken), 1);
+  ASSERT_TRUE(session_->sync().ok());
+  EXPECT_EQ(told("INFO", kTaken), 1);
 }
 
 // A write that stopped half-way and could not be undone: what is on the disk is not known.

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "backup_rig.h"
+#include "base/time.h"
 #include "io/posix.h"
 #include "log/directory_storage.h"
 #include "store/session_source.h"
@@ -96,6 +98,30 @@ TEST_F(CopyChanges, AnEmptySessionThatIsMadeAnewIsListedInTheCopy) {
   const auto listed = copy->sessions(R"({"user_id":"bob"})");
   ASSERT_EQ(listed->get("sessions")->items().size(), 1U) << listed->canonical();
   EXPECT_EQ(alive("copy", "s"), Texts{"a"});
+}
+
+// All else is the same of two empty sessions, also the time: two users may ask for an id at once.
+TEST_F(CopyChanges, OfAnEmptySessionThatIsMadeAnewTheListOfTheCopyTellsWhoseItIs) {
+  const auto store = open("store");
+  const auto make = [&](const std::string& user, const std::string& agent) {
+    const auto made = store->create_session(R"({"session_id":"s","user_id":")" + user +
+                                            R"(","agent_id":")" + agent + "\"}");
+    ASSERT_TRUE(made.ok()) << made.status().message();
+  };
+  make("ann", "one");
+  EXPECT_EQ(outcome(backed_up(*store)), "1 0 0 0 0");
+  for (const auto& [user, agent, passed_ms] :
+       {std::tuple("bob", "one", 0), std::tuple("bob", "two", 0), std::tuple("bob", "two", 1)}) {
+    ASSERT_TRUE(store->delete_session("s").ok());
+    clock_.advance_ms(passed_ms);
+    make(user, agent);
+    EXPECT_EQ(outcome(backed_up(*store)), "1 0 0 0 0") << user << agent << passed_ms;
+    const std::string rows = file("copy/indices/sessions.jsonl");
+    const json::Tree row = *json::Tree::parse(rows.substr(rows.rfind('\n', rows.size() - 2) + 1));
+    EXPECT_EQ(row.get_string("user_id"), user);
+    EXPECT_EQ(row.get_string("agent_id"), agent);
+    EXPECT_EQ(row.get_string("created_at"), format_rfc3339(clock_.now_ms()));
+  }
 }
 
 TEST_F(CopyChanges, ACopyThatSomebodyElseRemovesIsRemoved) {

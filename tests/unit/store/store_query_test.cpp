@@ -290,6 +290,37 @@ TEST(StoreQuery, SessionsMadeSinceTheFirstPageAreInNoPage) {
   }
 }
 
+// What was the best match when the first page was asked for, which may be gone by now.
+TEST(StoreQuery, EveryPageIsMeasuredByTheBestMatchOfTheFirst) {
+  Sessions sessions;
+  const auto add = [&](const std::string& session, const std::string& id, double importance,
+                       int other_words) {
+    std::string content = "fox";
+    for (int i = 0; i < other_words; ++i) content += " w" + std::to_string(i);
+    const auto added = sessions.at(session).add(
+        R"({"type":"finding","id":")" + id + R"(","importance":)" + std::to_string(importance) +
+        R"(,"timestamp":")" + format_rfc3339(test::kStartMs) + R"(","content":")" + content +
+        "\"}");
+    ASSERT_TRUE(added.ok()) << added.status().message();
+  };
+  for (const std::string id : {"a", "b"}) sessions.make(id);
+  add("a", "best", 0.6, 0);
+  add("b", "second", 0.8, 60);
+  add("b", "third", 0.7, 60);
+  const std::string head = R"({"text":"fox","sort_by":"relevance","limit":1)";
+  std::string next;
+  Ids found;
+  for (int page = 0; page < 3; ++page) {
+    const auto results = sessions.ask(head + (page == 0 ? "}" : ",\"after\":\"" + next + "\"}"));
+    ASSERT_EQ(results.results.size(), 1u) << page;
+    found.emplace_back(results.results[0].id());
+    next = results.next;
+    if (page > 0) continue;
+    ASSERT_TRUE(sessions.at("a").remove("best", "").ok());
+  }
+  EXPECT_EQ(found, (Ids{"best", "second", "third"}));
+}
+
 TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
   const std::string queries[] = {R"({"text":"fox"})", R"({"sort_by":"time"})",
                                  R"({"text":"fox","vector":[1,0]})"};
