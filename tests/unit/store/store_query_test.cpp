@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <functional>
-#include <map>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -16,133 +13,13 @@
 #include <vector>
 
 #include "base/time.h"
-#include "log/memory_storage.h"
-#include "query/parse.h"
-#include "session/metadata/metadata.h"
 #include "session/upkeep/compaction.h"
+#include "store_query_rig.h"
 #include "support/environment.h"
 #include "support/no_memory/no_memory.h"
 
 namespace varve::store {
 namespace {
-
-class Sessions {
- public:
-  session::Session& make(const std::string& id) {
-    session::CreateOptions options;
-    options.session_id = id;
-    auto& memory = memories_[id] = std::make_shared<log::MemorySession>();
-    memory->documents.emplace("metadata.json",
-                              session::Metadata::make(options, clock_.now_ms()).encode());
-    auto opened =
-        session::Session::open(id, std::make_unique<log::MemoryStorage>(memory, clock_),
-                               {&clock_, &random_, &events_, &counters_, {}, nullptr, nullptr});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    sessions_[id] = *std::move(opened);
-    ids_.push_back(id);
-    return *sessions_[id];
-  }
-
-  session::Session& at(const std::string& id) { return *sessions_.at(id); }
-
-  void add(const std::string& session_id, const std::string& id, int importance, int minute) {
-    const std::string entry = R"({"type":"finding","content":"fox","id":")" + id +
-                              R"(","importance":0.)" + std::to_string(importance) +
-                              R"(,"timestamp":")" +
-                              format_rfc3339(test::kStartMs + int64_t{minute} * 60'000) + "\"}";
-    const auto added = sessions_[session_id]->add(entry);
-    EXPECT_TRUE(added.ok()) << added.status().message();
-  }
-
-  // A line that was right when it was indexed.
-  void damage(const std::string& session_id, const std::string& id) {
-    std::string& entries = memories_[session_id]->entries;
-    const size_t at = entries.find("\"id\":\"" + id + "\"");
-    ASSERT_NE(at, std::string::npos);
-    entries[at + 6] ^= 1;
-  }
-
-  // Before the session of that id is opened.
-  void before(const std::string& id, std::function<void()> action) {
-    before_[id] = std::move(action);
-  }
-
-  // The session of that id cannot be opened.
-  void refuse(const std::string& id, Code code) { refused_[id] = code; }
-
-  // Whose turn it was since the last call, one id behind the other.
-  std::string opened() { return std::exchange(opened_, {}); }
-
-  // So many sessions can be held open at once.
-  void hold_at_most(long count, int os_errno = EMFILE) {
-    held_max_ = count;
-    lacking_ = os_errno;
-  }
-
-  Result<session::QueryResults> try_to_ask(const std::string& text,
-                                           size_t open_files_max = SIZE_MAX) {
-    const auto query = query::parse_query(text, query::Scope::kStore);
-    EXPECT_TRUE(query.ok()) << query.status().message();
-    const OpenSession open = [this](const std::string& id) {
-      opened_ += id;
-      if (before_.contains(id)) before_[id]();
-      if (refused_.contains(id)) {
-        return Result<std::shared_ptr<session::Session>>(Status(refused_[id], "refused"));
-      }
-      if (held_.use_count() > held_max_) {
-        Place place;
-        place.os_errno = lacking_;
-        return Result<std::shared_ptr<session::Session>>(
-            Status(Code::kIo, "Too many open files", std::move(place)));
-      }
-      return Result<std::shared_ptr<session::Session>>(
-          {sessions_[id].get(), [held = held_](session::Session*) {}});
-    };
-    const NoteFailure note = [this](const std::string& id, const Status&) { noted_ += id + " "; };
-    return query_sessions(*query, ids_, {1, open_files_max, clock_.now_ms(), open, note});
-  }
-  session::QueryResults ask(const std::string& text) {
-    auto found = try_to_ask(text);
-    EXPECT_TRUE(found.ok()) << found.status().message();
-    EXPECT_EQ(noted_, "");
-    return found.ok() ? *std::move(found) : session::QueryResults();
-  }
-  [[nodiscard]] long held() const { return held_.use_count() - 1; }
-  [[nodiscard]] const std::string& noted() const { return noted_; }
-
-  std::vector<std::string> ids_found(const std::string& text) {
-    std::vector<std::string> ids;
-    for (const auto& result : ask(text).results) {
-      const bool is_its_line =
-          result.line && (*result.line).find("\"" + result.id() + "\"") != std::string_view::npos;
-      EXPECT_TRUE(is_its_line) << result.id();
-      ids.push_back(result.id());
-    }
-    return ids;
-  }
-
-  [[nodiscard]] uint64_t unreadable_count() const { return counters_.lines_skipped.load(); }
-
- private:
-  test::ManualClock clock_;
-  test::SeededRandom random_;
-  session::EventLog events_{clock_};
-  session::Counters counters_;
-  std::map<std::string, std::shared_ptr<log::MemorySession>> memories_;
-  std::map<std::string, std::shared_ptr<session::Session>> sessions_;
-  std::map<std::string, std::function<void()>> before_;
-  std::map<std::string, Code> refused_;
-  std::shared_ptr<int> held_ = std::make_shared<int>();  // an owner more for each that is held
-  long held_max_ = 1'000'000;
-  int lacking_ = EMFILE;
-  std::string noted_;   // who was left out
-  std::string opened_;  // in this order
-  std::vector<std::string> ids_;
-};
-
-std::string entry_saying(const std::string& content, const std::string& id) {
-  return R"({"type":"finding","id":")" + id + R"(","content":"a )" + content + "\"}";
-}
 
 using Ids = std::vector<std::string>;
 constexpr auto kByImportance = R"({"sort_by":"importance","limit":2})";
@@ -150,7 +27,7 @@ constexpr auto kByImportance = R"({"sort_by":"importance","limit":2})";
 TEST(StoreQuery, PagesAreTheOrderOfAllSessions) {
   std::mt19937 random(11);
   for (const size_t limit : {1u, 2u, 3u, 7u, 40u}) {
-    Sessions sessions;
+    AskedSessions sessions;
     std::vector<std::tuple<int, int, std::string, int, std::string>> all;
     for (const std::string name : {"a", "b", "c", "d"}) {
       sessions.make(name);
@@ -179,7 +56,7 @@ TEST(StoreQuery, PagesAreTheOrderOfAllSessions) {
 }
 
 TEST(StoreQuery, ReadsOnlyWhatItReturns) {
-  Sessions sessions;
+  AskedSessions sessions;
   sessions.make("a");
   sessions.make("b");
   for (int i = 0; i < 3; ++i) sessions.add("a", "a" + std::to_string(i), 9 - i, 0);
@@ -190,7 +67,7 @@ TEST(StoreQuery, ReadsOnlyWhatItReturns) {
 }
 
 TEST(StoreQuery, WhatCannotBeReadMakesRoomForTheNext) {
-  Sessions sessions;
+  AskedSessions sessions;
   sessions.make("a");
   sessions.make("b");
   sessions.add("a", "a0", 9, 0);
@@ -203,7 +80,7 @@ TEST(StoreQuery, WhatCannotBeReadMakesRoomForTheNext) {
 }
 
 TEST(StoreQuery, AsksASessionAgainWhoseLogWasReplacedMeanwhile) {
-  Sessions sessions;
+  AskedSessions sessions;
   session::Session& first = sessions.make("a");
   sessions.make("b");
   sessions.add("a", "a0", 9, 0);
@@ -222,7 +99,7 @@ TEST(StoreQuery, AsksASessionAgainWhoseLogWasReplacedMeanwhile) {
 }
 
 TEST(StoreQuery, APageOfWhichNothingCanBeReadIsNotTheLast) {
-  Sessions sessions;
+  AskedSessions sessions;
   sessions.make("a");
   sessions.make("b");
   sessions.add("a", "a0", 9, 0);
@@ -254,7 +131,7 @@ TEST(StoreQuery, APageOfWhichNothingCanBeReadIsNotTheLast) {
 
 // What was found to be unreadable is not read again when another session is asked anew.
 TEST(StoreQuery, AnUnreadableEntryIsCountedOnceThoughALogIsReplaced) {
-  Sessions sessions;
+  AskedSessions sessions;
   sessions.make("a");
   session::Session& second = sessions.make("b");
   sessions.make("c");
@@ -275,7 +152,7 @@ TEST(StoreQuery, AnUnreadableEntryIsCountedOnceThoughALogIsReplaced) {
 
 TEST(StoreQuery, SessionsMadeSinceTheFirstPageAreInNoPage) {
   for (const std::string words : {"", R"("text":"fox",)"}) {
-    Sessions sessions;
+    AskedSessions sessions;
     sessions.make("a");
     sessions.add("a", "a0", 9, 0);
     sessions.add("a", "a1", 5, 0);
@@ -292,7 +169,7 @@ TEST(StoreQuery, SessionsMadeSinceTheFirstPageAreInNoPage) {
 
 // What was the best match when the first page was asked for, which may be gone by now.
 TEST(StoreQuery, EveryPageIsMeasuredByTheBestMatchOfTheFirst) {
-  Sessions sessions;
+  AskedSessions sessions;
   const auto add = [&](const std::string& session, const std::string& id, double importance,
                        int other_words) {
     std::string content = "fox";
@@ -326,7 +203,7 @@ TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
                                  R"({"text":"fox","vector":[1,0]})"};
   for (const std::string& query : queries) {
     for (const Code code : {Code::kIo, Code::kCorruption, Code::kBusy, Code::kFormatVersion}) {
-      Sessions sessions;
+      AskedSessions sessions;
       for (const std::string id : {"a", "b"}) {
         sessions.make(id);
         sessions.add(id, id + "0", 5, 0);
@@ -340,7 +217,7 @@ TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
       EXPECT_EQ(sessions.noted().find('b'), std::string::npos) << query;
     }
     for (const Code code : {Code::kInvalidArgument, Code::kNoMemory}) {
-      Sessions sessions;
+      AskedSessions sessions;
       sessions.make("a");
       sessions.make("b");
       sessions.refuse("a", code);
@@ -351,124 +228,8 @@ TEST(StoreQuery, WhoCannotBeReadIsLeftOutAndAFailureOfTheQueryItselfEndsIt) {
   }
 }
 
-TEST(StoreQuery, FewDescriptorsLeaveNobodyOut) {
-  const std::string queries[] = {R"({"text":"fox"})", R"({"sort_by":"time"})",
-                                 R"({"text":"fox","vector":[1,0]})"};
-  for (const std::string& query : queries) {
-    Sessions sessions;
-    for (const std::string id : {"a", "b", "c", "d", "e", "f", "g"}) {
-      sessions.make(id);
-      sessions.add(id, id + "0", 5, 0);
-    }
-    const Ids all = sessions.ids_found(query);
-    EXPECT_EQ(all.size(), 7u) << query;
-    for (const long held_max : {6, 5, 2, 1}) {
-      for (const int os_errno : {EMFILE, ENFILE}) {  // of this process, or of the system
-        sessions.hold_at_most(held_max, os_errno);
-        EXPECT_EQ(sessions.ids_found(query), all) << query << " with " << held_max;
-      }
-    }
-    sessions.hold_at_most(0);
-    const auto none = sessions.try_to_ask(query);
-    EXPECT_EQ(none.code(), Code::kIo) << query;
-    EXPECT_EQ(none.status().place().os_errno, EMFILE) << query;
-    EXPECT_EQ(sessions.noted(), "") << query;
-  }
-}
-
-TEST(StoreQuery, WhoIsLeftOutIsToldOnceHoweverOftenItIsAsked) {
-  for (const std::string query : {R"({"text":"fox"})", R"({"text":"fox","vector":[1,0]})"}) {
-    Sessions sessions;
-    for (const std::string id : {"a", "b", "c", "d"}) {
-      sessions.make(id);
-      sessions.add(id, id + "0", 5, 0);
-    }
-    sessions.refuse("a", Code::kIo);
-    sessions.hold_at_most(2);
-    const auto found = sessions.try_to_ask(query);
-    ASSERT_TRUE(found.ok()) << found.status().message();
-    EXPECT_EQ(found->results.size(), 3u) << query;
-    EXPECT_EQ(sessions.noted(), "a ") << query;
-  }
-}
-
-// With no descriptor to spare, each step opens each session that it asks.
-TEST(StoreQuery, WhoHasNoneOfTheWordsIsAskedOnce) {
-  Sessions sessions;
-  for (const std::string name : {"a", "b", "c", "d"}) {
-    sessions.make(name);
-    sessions.add(name, name + "1", 5, 1);
-  }
-  ASSERT_TRUE(sessions.at("c").add(entry_saying("badger", "c2")).ok());
-  const auto ask = [&](const std::string& text, const std::string& more = "") {
-    const auto found = sessions.try_to_ask(R"({"text":")" + text + "\"" + more + "}", 0);
-    EXPECT_TRUE(found.ok()) << found.status().message();
-    std::string ids;
-    for (const auto& result : found->results) ids += result.id() + " ";
-    return ids + sessions.opened();
-  };
-  EXPECT_EQ(ask("badger"), "c2 abcdcc");
-  EXPECT_EQ(ask("+badger fox"), "c2 abcdcc");
-  EXPECT_EQ(ask("\\\"a badger\\\"", R"(,"sort_by":"time")"), "c2 abcdcc");
-  EXPECT_EQ(ask("marten"), "abcd");
-  EXPECT_EQ(ask("fox", R"(,"limit":1)"), "a1 abcdabcdabcd");
-  EXPECT_EQ(ask("-fox"), "c2 abcdabcdabcd") << "who has not the word has what is asked for";
-}
-
-// Its entries of later are in no page either, whatever becomes of its rows.
-TEST(StoreQuery, WhoHasNoneOfTheWordsAtTheFirstPageHasNoneOnTheNext) {
-  Sessions sessions;
-  for (const std::string name : {"a", "b"}) sessions.make(name);
-  sessions.add("a", "a1", 5, 1);
-  sessions.add("a", "a2", 5, 2);
-  for (const std::string id : {"b1", "b2"}) {
-    ASSERT_TRUE(sessions.at("b").add(entry_saying("badger", id)).ok());
-  }
-  const std::string oldest_first = R"({"text":"fox","sort_by":"time","order":"asc","limit":)";
-  const auto first = sessions.ask(oldest_first + "1}");
-  ASSERT_TRUE(sessions.at("b").remove("b1", "").ok());
-  ASSERT_TRUE(sessions.at("b").compact({}).ok());
-  sessions.add("b", "b3", 9, 9);
-  const auto next = sessions.ask(oldest_first + R"(9,"after":")" + first.next + "\"}");
-  std::string ids;
-  for (const auto* page : {&first, &next}) {
-    for (const auto& result : page->results) ids += result.id() + " ";
-  }
-  EXPECT_EQ(ids, "a1 a2 ");
-}
-
-// Places that are open go to those who are asked again.
-TEST(StoreQuery, KeepsThoseOpenThatHaveTheWords) {
-  Sessions sessions;
-  for (const std::string name : {"a", "b", "c", "d"}) {
-    sessions.make(name);
-    ASSERT_TRUE(sessions.at(name).add(entry_saying("badger", name + "1")).ok());
-  }
-  sessions.add("c", "c2", 5, 1);
-  sessions.add("d", "d2", 5, 1);
-  const size_t of_two = 2 * 2 * kFilesOfSessionMax;
-  ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})", of_two).ok());
-  EXPECT_EQ(sessions.opened(), "abcd");
-}
-
-TEST(StoreQuery, LeavesTheHostHalfOfTheDescriptors) {
-  Sessions sessions;
-  long held_max = 0;
-  for (int number = 0; number < 30; ++number) {
-    const std::string id = "s" + std::to_string(number);
-    sessions.make(id);
-    sessions.add(id, id + "a", 5, 1);
-    sessions.before(id, [&] { held_max = std::max(held_max, sessions.held()); });
-  }
-  ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})").ok());
-  EXPECT_EQ(held_max, 29);
-  held_max = 0;
-  ASSERT_TRUE(sessions.try_to_ask(R"({"text":"fox"})", size_t{10} * 2 * kFilesOfSessionMax).ok());
-  EXPECT_EQ(held_max, 10);
-}
-
 TEST(StoreQuery, ADefectIsAnAnswerAlsoWhenThereIsNoMemoryToTellOfIt) {
-  Sessions sessions;
+  AskedSessions sessions;
   sessions.make("a");
   const std::runtime_error defect("a text that is too long to stand in a string without memory");
   sessions.before("a", [&] { throw defect; });
@@ -486,7 +247,7 @@ TEST(StoreQuery, ADefectIsAnAnswerAlsoWhenThereIsNoMemoryToTellOfIt) {
 // Also of a session that is not kept open between the steps.
 // Where nobody in a session has a word, its entries do not match as if none had been asked for.
 TEST(StoreQuery, EntriesAreMeasuredByWordsThatOnlyAnotherSessionHas) {
-  Sessions sessions;
+  AskedSessions sessions;
   const auto say = [&](const std::string& session, const std::string& id, const char* content) {
     const auto added = sessions.make(session).add(R"({"type":"finding","id":")" + id +
                                                   R"(","content":")" + content + "\"}");
@@ -505,7 +266,7 @@ TEST(StoreQuery, EntriesAreMeasuredByWordsThatOnlyAnotherSessionHas) {
 }
 
 TEST(StoreQuery, ARankByAVectorIsAmongAllSessions) {
-  Sessions sessions;
+  AskedSessions sessions;
   const auto put = [&](const std::string& session, const std::vector<float>& vector) {
     session::Session& made = sessions.make(session);
     sessions.add(session, "of-" + session, 5, 0);
@@ -526,7 +287,7 @@ TEST(StoreQuery, ARankByAVectorIsAmongAllSessions) {
 TEST(StoreQuery, AVectorOfAnotherDimensionIsRefusedWhereverItMeetsOne) {
   const std::vector<float> of_three = {1.0F, 0.0F, 0.0F};
   for (const size_t others : {size_t{1}, size_t{257}}) {
-    Sessions sessions;
+    AskedSessions sessions;
     for (size_t i = 0; i < others; ++i) sessions.make("s" + std::to_string(i));
     session::Session& last = sessions.make("z");
     sessions.add("z", "z0", 5, 0);
@@ -535,86 +296,6 @@ TEST(StoreQuery, AVectorOfAnotherDimensionIsRefusedWhereverItMeetsOne) {
     EXPECT_EQ(sessions.try_to_ask(R"({"vector":[1,0],"text":"fox"})").code(),
               Code::kInvalidArgument);
     EXPECT_EQ(sessions.ask(R"({"vector":[1,0,0],"text":"fox"})").results.size(), 1u);
-  }
-}
-
-// Sessions s100, s101, ... of two entries each; the later, the longer, and so the less a match.
-// Every seventh says it as the one before, at another time.
-void make_ever_longer(Sessions& sessions, int count) {
-  for (int i = 100; i < 100 + count; ++i) {
-    session::Session& session = sessions.make("s" + std::to_string(i));
-    for (const std::string half : {"a", "b"}) {
-      std::string content = "fox";
-      for (int word = 0; word < (i % 7 == 0 ? i - 1 : i) - 98; ++word) content += " thing";
-      const std::string entry = R"({"type":"finding","id":"e)" + std::to_string(i) + half +
-                                R"(","content":")" + content + R"(","timestamp":")" +
-                                format_rfc3339(test::kStartMs + int64_t{(i * 37) % 50} * 60'000) +
-                                "\"}";
-      const auto added = session.add(entry);
-      ASSERT_TRUE(added.ok()) << added.status().message();
-    }
-  }
-}
-
-constexpr size_t kNoneKept = 11;  // [files] of which none is for a session between the steps
-
-TEST(StoreQuery, ByMatchOnlySessionsThatMayHaveTheFirstAreOpenedForThem) {
-  Sessions sessions;
-  make_ever_longer(sessions, 200);
-  const std::string query = R"({"text":"fox","sort_by":"match","limit":3)";
-  const auto whole = sessions.ids_found(R"({"text":"fox","sort_by":"match","limit":1000})");
-  ASSERT_EQ(whole.size(), 400u);
-  sessions.opened();
-  ASSERT_TRUE(sessions.try_to_ask(query + "}", kNoneKept).ok());
-  EXPECT_LT(sessions.opened().size() / 4, 2u * 200 + 50) << "and 600 when each is asked";
-  Ids paged;
-  std::string after;
-  for (int page = 0; page < 200; ++page) {
-    const auto found = sessions.try_to_ask(query + after + "}", kNoneKept);
-    ASSERT_TRUE(found.ok()) << found.status().message();
-    for (const auto& result : found->results) paged.push_back(result.id());
-    if (found->next.empty()) break;
-    after = R"(,"after":")" + found->next + "\"";
-  }
-  EXPECT_EQ(paged, whole);
-}
-
-TEST(StoreQuery, WhereTheFirstCannotBeReadSessionsThatWerePassedOverAreAskedAfterAll) {
-  for (const size_t open_files_max : {kNoneKept, SIZE_MAX}) {
-    Sessions sessions;
-    make_ever_longer(sessions, 60);
-    for (int i = 100; i < 150; ++i) {
-      for (const std::string half : {"a", "b"}) {
-        sessions.damage("s" + std::to_string(i), "e" + std::to_string(i) + half);
-      }
-    }
-    const auto found =
-        sessions.try_to_ask(R"({"text":"fox","sort_by":"match","limit":3})", open_files_max);
-    ASSERT_TRUE(found.ok()) << found.status().message();
-    ASSERT_EQ(found->results.size(), 3u);
-    EXPECT_EQ(found->results[0].id(), "e150b");
-    EXPECT_FALSE(found->next.empty());
-  }
-}
-
-// The results of many sessions that are not kept open are not all kept either.
-TEST(StoreQuery, PagesAreTheSameWhereNoSessionIsKeptOpen) {
-  Sessions sessions;
-  make_ever_longer(sessions, 80);
-  for (const std::string sort : {R"("relevance")", R"("time","order":"asc")", R"("match")"}) {
-    const std::string query = R"({"text":"fox","sort_by":)" + sort;
-    const auto whole = sessions.ids_found(query + R"(,"limit":1000})");
-    ASSERT_EQ(whole.size(), 160u);
-    Ids paged;
-    std::string after;
-    for (int page = 0; page < 60; ++page) {
-      const auto found = sessions.try_to_ask(query + R"(,"limit":3)" + after + "}", kNoneKept);
-      ASSERT_TRUE(found.ok()) << found.status().message();
-      for (const auto& result : found->results) paged.push_back(result.id());
-      if (found->next.empty()) break;
-      after = R"(,"after":")" + found->next + "\"";
-    }
-    EXPECT_EQ(paged, whole) << sort;
   }
 }
 
