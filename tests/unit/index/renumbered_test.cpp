@@ -148,11 +148,11 @@ TEST(TakenWords, AreThoseOfTheSameLinesOnly) {
   Index words = index_at(0, 2, 2);
   Index others[] = {index_at(100, 2, 0), index_at(0, 1, 0)};
   for (Index& other : others) {
-    EXPECT_FALSE(other.take_words(words));
+    EXPECT_FALSE(other.take_words(words, Index::SameRows::kByLine));
     EXPECT_FALSE(other.has_text());
   }
   Index same = index_at(0, 3, 0);
-  EXPECT_TRUE(same.take_words(words));
+  EXPECT_TRUE(same.take_words(words, Index::SameRows::kByLine));
   EXPECT_EQ(same.text().rows_of("tea").count(), 2u);
 }
 

@@ -151,7 +151,9 @@ TEST_F(MigrationTest, KeepsTheWordsThatWereIndexed) {
   for (const bool from_file : {true, false}) {
     disk_.write(log::kEntriesFile, log);
     const auto session = disk_.open();
-    if (!from_file) ASSERT_TRUE(session->rebuild_index().ok());
+    if (!from_file) {
+      ASSERT_TRUE(session->rebuild_index().ok());
+    }
     ASSERT_EQ(words_of_entries(*session), 2);
     ASSERT_TRUE(session->add(entry("new" + std::to_string(from_file))).ok());
     EXPECT_EQ(words_of_entries(*session), 2) << "before anybody asks by words";

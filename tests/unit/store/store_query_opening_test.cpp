@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "session/upkeep/compaction.h"
 #include "store_query_rig.h"
 
 namespace varve::store {

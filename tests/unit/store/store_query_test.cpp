@@ -115,7 +115,7 @@ TEST(StoreQuery, APageOfWhichNothingCanBeReadIsNotTheLast) {
     after = page.next.empty() ? "" : ",\"after\":\"" + page.next + "\"}";
   }
   EXPECT_EQ(found, (Ids{"b0", "a1"}));
-  Sessions alone;
+  AskedSessions alone;
   alone.make("a");
   alone.add("a", "a0", 9, 0);
   alone.add("a", "a1", 5, 0);
