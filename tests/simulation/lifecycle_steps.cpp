@@ -126,15 +126,17 @@ void Steps::check_copy(SessionModel model) {
   check_shown(model, spec, ids);
 }
 
-Outcome Steps::restore_once(SessionModel& model, Mishap mishap) {
-  const std::string& id = model.settings.id;
+// A copy that is damaged does not replace a session that is not.
+Outcome Steps::restore_once(const SessionModel& copy, Mishap mishap) {
+  const std::string& id = copy.settings.id;
   world_.begin_call(slot_, id + " restore", std::move(mishap));
   Outcome outcome = Outcome::kUncertain;
   if (world_.caller().open_store(world_.store_config).ok()) {
     json::Tree options = *json::Tree::parse(only(id));
     options.set("overwrite", json::Tree::boolean(true));
-    const auto report = world_.caller().store()->restore(kCopy, options.canonical());
-    outcome = world_.outcome_of(report.status(), {});
+    const Status restored = world_.caller().store()->restore(kCopy, options.canonical()).status();
+    outcome = copy.may_be_damaged ? world_.outcome_of(restored, {}, {Code::kCorruption})
+                                  : world_.outcome_of(restored, {});
     if (world_.was_disturbed()) outcome = Outcome::kUncertain;
   }
   close_everywhere(id);  // they answer that it is not found
@@ -147,8 +149,8 @@ void Steps::restore(SessionModel& model) {
   if (copy == copies_.end()) return back_up();
   Mishap mishap = std::move(mishap_);
   mishap_ = {};
-  Outcome outcome = restore_once(model, std::move(mishap));
-  if (outcome != Outcome::kDone && !world_.failed()) outcome = restore_once(model, {});
+  Outcome outcome = restore_once(copy->second, std::move(mishap));
+  if (outcome != Outcome::kDone && !world_.failed()) outcome = restore_once(copy->second, {});
   if (outcome == Outcome::kDone) model.restore(copy->second);
 }
 

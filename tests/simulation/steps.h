@@ -68,7 +68,7 @@ class Steps {
   void back_up();
   void check_copy(SessionModel model);
   void restore(SessionModel& model);
-  Outcome restore_once(SessionModel& model, Mishap mishap);
+  Outcome restore_once(const SessionModel& copy, Mishap mishap);
   void close_everywhere(const std::string& id);
 
   // store_steps.cpp
