@@ -100,9 +100,10 @@ void Steps::get(SessionModel& model) {
   if (known == nullptr) return add(model);
   session::Session* session = begin(model, "get " + known->id);
   if (session == nullptr) return;
+  // index.bin may know a line that the power loss left a hole in, until another process mends it.
+  const bool may_be_damaged = known->is_fragile;
   const auto line = session->get(known->id);
-  // index.bin may know a line that the power loss left a hole in.
-  const bool may_be_cut = known->is_fragile && line.code() == Code::kCorruption;
+  const bool may_be_cut = may_be_damaged && line.code() == Code::kCorruption;
   if (may_be_cut) {
     world_.tell("-> " + line.status().message());
   } else if (world_.is_answer(line.status(), {Code::kNotFound})) {
