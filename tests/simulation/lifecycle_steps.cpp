@@ -145,13 +145,14 @@ Outcome Steps::restore_once(const SessionModel& copy, Mishap mishap) {
 }
 
 void Steps::restore(SessionModel& model) {
-  const auto copy = copies_.find(model.settings.id);
-  if (copy == copies_.end()) return back_up();
+  const auto found = copies_.find(model.settings.id);
+  if (found == copies_.end()) return back_up();
+  const SessionModel copy = found->second;  // another process may make a new copy meanwhile
   Mishap mishap = std::move(mishap_);
   mishap_ = {};
-  Outcome outcome = restore_once(copy->second, std::move(mishap));
-  if (outcome != Outcome::kDone && !world_.failed()) outcome = restore_once(copy->second, {});
-  if (outcome == Outcome::kDone) model.restore(copy->second);
+  Outcome outcome = restore_once(copy, std::move(mishap));
+  if (outcome != Outcome::kDone && !world_.failed()) outcome = restore_once(copy, {});
+  if (outcome == Outcome::kDone) model.restore(copy);
 }
 
 }  // namespace varve::simulation
