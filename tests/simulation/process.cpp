@@ -58,12 +58,19 @@ bool SimulatedProcess::holds(const std::string& session) const {
   return is_alive_ && is_exclusive_ && sessions_.contains(session);
 }
 
+// While a session closes, others look at who holds one: it is held until it is closed, by a map
+// that is whole.
 void SimulatedProcess::close(const std::string& session) {
-  sessions_.erase(session);
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end()) {
+    found->second.reset();
+    sessions_.erase(session);
+  }
   wounded.erase(session);
 }
 
 void SimulatedProcess::close_store() {
+  for (auto& [id, session] : sessions_) session.reset();
   sessions_.clear();
   wounded.clear();
   if (store_) store_->close();
