@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "json/canonical.h"
+#include "json/pretty_text.h"
 
 namespace varve::json {
 namespace {
@@ -18,34 +19,19 @@ auto lower_bound(Members& members, std::string_view key) {
                           });
 }
 
-void append_line_break(size_t depth, std::string& out) {
-  out += '\n';
-  out.append(depth * 2, ' ');
-}
-
 // Recursion is as deep as the value, which a parse limited or code of ours built.
-void append_pretty(const Tree& tree, size_t depth, std::string& out) {
-  const bool is_empty = tree.members().empty() && tree.items().empty();
-  if (is_empty) return tree.append_to(out);
-  out += tree.is_object() ? '{' : '[';
-  bool is_first = true;
-  const auto begin_line = [&] {
-    if (!is_first) out += ',';
-    is_first = false;
-    append_line_break(depth + 1, out);
-  };
+void append_pretty(const Tree& tree, PrettyText& pretty, std::string& out) {
+  if (!tree.is_object() && !tree.is_array()) return tree.append_to(out);
+  pretty.begin(tree.is_object() ? '{' : '[');
   for (const auto& [key, member] : tree.members()) {
-    begin_line();
-    append_string(key, out);
-    out += ": ";
-    append_pretty(member, depth + 1, out);
+    pretty.name(key);
+    append_pretty(member, pretty, out);
   }
   for (const Tree& item : tree.items()) {
-    begin_line();
-    append_pretty(item, depth + 1, out);
+    pretty.item();
+    append_pretty(item, pretty, out);
   }
-  append_line_break(depth, out);
-  out += tree.is_object() ? '}' : ']';
+  pretty.end(tree.is_object() ? '}' : ']');
 }
 
 }  // namespace
@@ -245,7 +231,8 @@ std::string Tree::canonical() const {
 
 std::string Tree::pretty() const {
   std::string text;
-  append_pretty(*this, 0, text);
+  PrettyText pretty(&text);
+  append_pretty(*this, pretty, text);
   text += '\n';
   return text;
 }

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "decay/decay.h"
 #include "json/canonical.h"
+#include "json/pretty_text.h"
 #include "log/line_reader.h"
 #include "session/retries.h"
 
@@ -49,60 +50,6 @@ struct ListedEntry {
   double relevance = 0;
 };
 
-// Appends an object or an array as json::Tree::pretty() does.
-class PrettyText {
- public:
-  explicit PrettyText(std::string* out) : out_(*out) {}
-
-  void begin(char bracket) {
-    out_ += bracket;
-    ++depth_;
-    is_empty_ = true;
-  }
-  void end(char bracket) {
-    --depth_;
-    if (!is_empty_) break_line();
-    out_ += bracket;
-    is_empty_ = false;
-  }
-  void item(std::string_view text) {
-    next();
-    json::append_string(text, out_);
-  }
-  // A member whose value comes next.
-  void name(std::string_view name) {
-    item(name);
-    out_ += ": ";
-  }
-  void text(std::string_view key, std::string_view value) {
-    name(key);
-    json::append_string(value, out_);
-  }
-  void count(std::string_view key, uint64_t value) {
-    name(key);
-    out_ += std::to_string(value);
-  }
-  void number(std::string_view key, double value) {
-    name(key);
-    json::append_double(value, out_);
-  }
-
- private:
-  void next() {
-    if (!is_empty_) out_ += ',';
-    is_empty_ = false;
-    break_line();
-  }
-  void break_line() {
-    out_ += '\n';
-    out_.append(depth_ * 2, ' ');
-  }
-
-  std::string& out_;
-  size_t depth_ = 0;
-  bool is_empty_ = true;  // what was begun last
-};
-
 // The index as a document: each live entry by its id, and the ids by tag and by type.
 class IndexListing {
  public:
@@ -136,13 +83,15 @@ class IndexListing {
   [[nodiscard]] std::string text() const {
     std::string text;
     text.reserve(text_bytes_);
-    PrettyText out(&text);
+    json::PrettyText out(&text);
     out.begin('{');
     append_entries(out);
-    out.text("last_updated", format_rfc3339(now_ms_));
+    out.name("last_updated");
+    out.text(format_rfc3339(now_ms_));
     append_lists("tags", by_tag_, out);
     append_lists("types", by_type_, out);
-    out.count("version", 1);
+    out.name("version");
+    out.integer(1);
     out.end('}');
     return text += '\n';
   }
@@ -185,7 +134,7 @@ class IndexListing {
     return std::string_view(ids_).substr(begin, entries_[number].id_end - begin);
   }
 
-  void append_entries(PrettyText& out) const {
+  void append_entries(json::PrettyText& out) const {
     std::vector<uint32_t> by_id(entries_.size());
     std::iota(by_id.begin(), by_id.end(), 0U);
     std::sort(by_id.begin(), by_id.end(),
@@ -196,32 +145,43 @@ class IndexListing {
     out.end('}');
   }
 
-  void append_entry(uint32_t number, PrettyText& out) const {
+  void append_entry(uint32_t number, json::PrettyText& out) const {
     const ListedEntry& entry = entries_[number];
     out.name(id_of(number));
     out.begin('{');
-    out.count("byte_offset", entry.byte_offset);
-    out.number("current_relevance", entry.relevance);
-    out.number("importance", entry.importance);
-    out.count("line_number", entry.line_number);
+    out.name("byte_offset");
+    out.integer(entry.byte_offset);
+    out.name("current_relevance");
+    out.number(entry.relevance);
+    out.name("importance");
+    out.number(entry.importance);
+    out.name("line_number");
+    out.integer(entry.line_number);
     out.name("tags");
     out.begin('[');
     for (uint64_t i = number == 0 ? 0 : entries_[number - 1].tags_end; i < entry.tags_end; ++i) {
-      out.item(tags_[i]->first);
+      out.item();
+      out.text(tags_[i]->first);
     }
     out.end(']');
-    out.text("timestamp", format_rfc3339(entry.timestamp_ms));
-    out.text("type", entry.type->first);
+    out.name("timestamp");
+    out.text(format_rfc3339(entry.timestamp_ms));
+    out.name("type");
+    out.text(entry.type->first);
     out.end('}');
   }
 
-  void append_lists(std::string_view member, const EntriesByName& by_name, PrettyText& out) const {
+  void append_lists(std::string_view member, const EntriesByName& by_name,
+                    json::PrettyText& out) const {
     out.name(member);
     out.begin('{');
     for (const auto& [name, numbers] : by_name) {
       out.name(name);
       out.begin('[');
-      for (const uint32_t number : numbers) out.item(id_of(number));
+      for (const uint32_t number : numbers) {
+        out.item();
+        out.text(id_of(number));
+      }
       out.end(']');
     }
     out.end('}');
