@@ -434,11 +434,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
 Status Core::rebuild() {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, look());
-  forget_index();
-  VARVE_TRY(read_changes(tail));
-  count_rebuild();
-  saved.distrust();  // index.bin may be what was wrong: write a new one
-  return {};
+  return rebuild_from(tail);
 }
 
 Status Core::rebuild_of_same_words() {
@@ -447,11 +443,16 @@ Status Core::rebuild_of_same_words() {
   const bool may_keep_words = index_is_whole_;
   index::Index before = empty_index();
   swap(before, index);
+  VARVE_TRY(rebuild_from(tail));
+  if (may_keep_words) index.take_words(before, index::Index::SameRows::kById);
+  return {};
+}
+
+Status Core::rebuild_from(const log::Tail& tail) {
   forget_index();
   VARVE_TRY(read_changes(tail));
-  if (may_keep_words) index.take_words(before, index::Index::SameRows::kById);
   count_rebuild();
-  saved.distrust();  // index.bin is of the old log
+  saved.distrust();  // index.bin may be what was wrong, or of another log: write a new one
   return {};
 }
 

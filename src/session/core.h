@@ -366,6 +366,7 @@ class Core {
   Status read_changes_once(log::Tail tail);
   Status meet_replaced_log(log::Tail* tail);
   void forget_index();
+  Status rebuild_from(const log::Tail& tail);
   void note_new_index();
   void give_up_snapshot(const Status& why);
   void count_rebuild();
