@@ -15,20 +15,26 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts words_of(std::string_view text, bool english = true) {
+using List = const std::vector<Words::Word>& (Words::*)() const;
+
+Texts texts_of(List list, std::string_view text, bool english) {
   Words words;
   words.read(text, english);
   Texts out;
-  for (const auto& word : words.words()) out.emplace_back(words.text(word));
+  for (const auto& word : (words.*list)()) out.emplace_back(words.text(word));
   return out;
 }
 
+Texts words_of(std::string_view text, bool english = true) {
+  return texts_of(&Words::words, text, english);
+}
+
 Texts compounds_of(std::string_view text, bool english = true) {
-  Words words;
-  words.read(text, english);
-  Texts out;
-  for (const auto& word : words.compounds()) out.emplace_back(words.text(word));
-  return out;
+  return texts_of(&Words::compounds, text, english);
+}
+
+Texts joined_of(std::string_view text, bool english = true) {
+  return texts_of(&Words::joined, text, english);
 }
 
 Texts parts_of(std::string_view text) {
@@ -42,14 +48,6 @@ Texts parts_of(std::string_view text) {
     EXPECT_TRUE(std::equal(out.back().begin(), out.back().end(), text.begin() + part.source_begin,
                            [](char folded, char c) { return folded == ascii_lower(c); }));
   }
-  return out;
-}
-
-Texts joined_of(std::string_view text, bool english = true) {
-  Words words;
-  words.read(text, english);
-  Texts out;
-  for (const auto& joined : words.joined()) out.emplace_back(words.text(joined));
   return out;
 }
 
