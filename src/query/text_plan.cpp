@@ -99,8 +99,16 @@ class TextPlanner {
 
   bool has_words(const TextClause& clause) { return !analyzer_.read(clause.text).words().empty(); }
 
+  // A phrase of emojis alone has no order to be checked: it is these.
+  void settle_emojis(TextClause* clause) {
+    if (clause->kind != Kind::kPhrase) return;
+    const text::Words& found = analyzer_.read(clause->text);
+    if (found.words().empty() && !found.compounds().empty()) clause->kind = Kind::kWords;
+  }
+
   // A phrase without words says nothing; one without plain words beside it must be there.
   void settle_phrases(std::vector<TextClause>* clauses) {
+    for (TextClause& clause : *clauses) settle_emojis(&clause);
     const auto is_phrase = [](const auto& clause) { return clause.kind == Kind::kPhrase; };
     const auto asks = [](const auto& clause) { return clause.sign != Sign::kNot; };
     const auto is_plain = [&](const auto& clause) {

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "json/tree.h"
+#include "query/parse.h"
 #include "query/text_lookup.h"
 #include "query_fixture.h"
+#include "text/wildcard.h"
 
 namespace varve::query {
 namespace {
@@ -132,6 +134,24 @@ TEST_F(CodingAgent, FindsPathsWithinLongerOnes) {
   EXPECT_EQ(found("+parser/*.cpp -src/parser/l*"), "parser");
   EXPECT_EQ(found("+arser/lexer.cpp"), "");
   EXPECT_EQ(found("+parser/lexer"), "") << "a part ends where a connector of parts is";
+}
+
+TEST_F(CodingAgent, RequiresSoManyPaths) {
+  std::string paths;
+  for (size_t i = 0; i < kSearchesMax; ++i) paths += "-a/b" + std::to_string(i) + ' ';
+  EXPECT_EQ(found("+lexer " + paths), "lexer");
+  json::Tree query = json::Tree::object();
+  query.set("text", json::Tree::string(paths + "+parser/lexer.cpp"));
+  const auto refused = log_.search(*parse_query(query.canonical(), Scope::kSession));
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("parser/lexer.cpp"), std::string::npos);
+}
+
+TEST_F(CodingAgent, RequiresAPathThatIsTooLongForAWildcardAsItStands) {
+  const std::string path = "src/" + std::string(text::Wildcard::kCharactersMax, 'q') + "/main.c";
+  add({"long", path.c_str()});
+  add({"longer", ("app/" + path).c_str()});
+  EXPECT_EQ(found("+" + path), "long");
 }
 
 TEST_F(CodingAgent, FindsErrorsAsTheyArePasted) {
@@ -266,6 +286,9 @@ TEST_F(CodingAgent, FindsEmojis) {
   EXPECT_EQ(found("importer -🎉"), "");
   EXPECT_EQ(found("\"is out 🎉\""), "shipped");
   EXPECT_EQ(found("🎉*"), "shipped");
+  EXPECT_EQ(found("\"🎉\""), "shipped") << "quotes around it change nothing";
+  EXPECT_EQ(found("importer -\"🎉\""), "");
+  EXPECT_EQ(found("\"🎉🎊\""), "shipped");
   EXPECT_EQ(found("🎊"), "");
 }
 
