@@ -73,14 +73,14 @@ class Program {
     if (globals_.root.empty()) globals_.root = environment("VARVE_ROOT");
     if (globals_.root.empty()) globals_.root = "memory";
     globals_.environment_session = environment("VARVE_SESSION");
-    context_.start();
-    context_.set_usage_hint(help_hint());
-    const int code = mistake ? context_.fail(*mistake) : run_command();
-    context_.warn_of_evictions();
+    invocation_.start();
+    invocation_.set_usage_hint(help_hint());
+    const int code = mistake ? invocation_.fail(*mistake) : run_command();
+    invocation_.warn_of_evictions();
     out_.flush();
     // A reader that has seen enough, such as `head`, is no error.
     if (out_.error() == 0 || out_.error() == EPIPE) return code;
-    const int failed = context_.fail(system_failure("cannot write the output", out_.error()));
+    const int failed = invocation_.fail(system_failure("cannot write the output", out_.error()));
     return code == kExitOk ? failed : code;
   }
 
@@ -172,27 +172,27 @@ class Program {
     const DeclaredCommand* command = chosen();
     if (globals_.help) {
       out_.write(command == nullptr
-                     ? program_help(app_, groups_, context_.terminal())
-                     : command_help(*command->app, *command->command, context_.terminal()));
+                     ? program_help(app_, groups_, invocation_.terminal())
+                     : command_help(*command->app, *command->command, invocation_.terminal()));
       return kExitOk;
     }
     if (globals_.version) {
       globals_.version = false;
       for (const DeclaredCommand& each : commands_) {
-        if (each.command->name == "version") return each.run(context_);
+        if (each.command->name == "version") return each.run(invocation_);
       }
     }
     if (command == nullptr) {
-      return context_.fail(usage_failure("no command is given"));
+      return invocation_.fail(usage_failure("no command is given"));
     }
-    return command->run(context_);
+    return command->run(invocation_);
   }
 
   CLI::App app_{"", "varve"};
   Globals globals_;
   Output out_{STDOUT_FILENO};
   Output err_{STDERR_FILENO};
-  Context context_{globals_, out_, err_};
+  Invocation invocation_{globals_, out_, err_};
   std::vector<CommandGroup> groups_;
   std::vector<DeclaredCommand> commands_;
 };

@@ -8,60 +8,60 @@
 namespace varve::cli {
 namespace {
 
-void show(Context& context, const SessionOutcome& outcome) {
-  if (outcome.said == Said::kDone) return context.note(outcome.summary);
-  if (context.quiet() && outcome.said == Said::kFound && outcome.code == kExitOk) return;
-  context.print(outcome.summary);
-  context.out().flush();
+void show(Invocation& invocation, const SessionOutcome& outcome) {
+  if (outcome.said == Said::kDone) return invocation.note(outcome.summary);
+  if (invocation.quiet() && outcome.said == Said::kFound && outcome.code == kExitOk) return;
+  invocation.print(outcome.summary);
+  invocation.out().flush();
 }
 
 // Does `work` on one session and prints the result.
-int run_on_one(Context& context, const std::string& id, const SessionWork& work) {
-  Result<OpenSession> open = open_session(context, id);
-  if (!open.ok()) return context.fail(open.failure());
-  Result<SessionOutcome> outcome = work(context, open->session, id);
-  if (!outcome.ok()) return context.fail_in_session(std::move(outcome.failure()), id);
-  if (context.json()) {
-    context.print(outcome->report);
+int run_on_one(Invocation& invocation, const std::string& id, const SessionWork& work) {
+  Result<OpenSession> open = open_session(invocation, id);
+  if (!open.ok()) return invocation.fail(open.failure());
+  Result<SessionOutcome> outcome = work(invocation, open->session, id);
+  if (!outcome.ok()) return invocation.fail_in_session(std::move(outcome.failure()), id);
+  if (invocation.json()) {
+    invocation.print(outcome->report);
   } else {
-    show(context, *outcome);
+    show(invocation, *outcome);
   }
   return outcome->code;
 }
 
 // Does `work` on every session. A session that cannot be opened does not stop the others.
-int run_on_all(Context& context, std::string_view label, const SessionWork& work) {
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+int run_on_all(Invocation& invocation, std::string_view label, const SessionWork& work) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return context.fail(ids.failure());
-  Progress progress(context, std::string(label), Progress::Unit::kItems,
+  if (!ids.ok()) return invocation.fail(ids.failure());
+  Progress progress(invocation, std::string(label), Progress::Unit::kItems,
                     static_cast<int64_t>(ids->size()));
   std::vector<std::string> reports;
   int code = kExitOk;
   for (const std::string& id : *ids) {
-    Result<Session> session = context.open_session(*store, id);
+    Result<Session> session = invocation.open_session(*store, id);
     Result<SessionOutcome> outcome =
-        session.ok() ? work(context, *session, id) : Result<SessionOutcome>(session.failure());
+        session.ok() ? work(invocation, *session, id) : Result<SessionOutcome>(session.failure());
     progress.advance(1);
     if (!outcome.ok() && is_gone(outcome.failure())) continue;
     int session_code = kExitOk;
     if (!outcome.ok()) {
       progress.clear();
-      session_code = context.fail_in_one_of_all(std::move(outcome.failure()), id);
+      session_code = invocation.fail_in_one_of_all(std::move(outcome.failure()), id);
     } else {
       session_code = outcome->code;
       reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
-      if (!context.json()) {
+      if (!invocation.json()) {
         progress.clear();
-        show(context, *outcome);
+        show(invocation, *outcome);
       }
     }
     if (code == kExitOk) code = session_code;
   }
   progress.clear();
-  if (context.json()) {
-    context.print(object_text(
+  if (invocation.json()) {
+    invocation.print(object_text(
         {{"ok", code == kExitOk ? "true" : "false"}, {"sessions", array_text(reports)}}));
   }
   return code;
@@ -74,15 +74,16 @@ void Sessions::declare(CLI::App& app, const std::string& meaning_of_all) {
   app.add_flag("-a,--all", all, meaning_of_all);
 }
 
-int run_on_sessions(Context& context, const Sessions& sessions, std::string_view label,
+int run_on_sessions(Invocation& invocation, const Sessions& sessions, std::string_view label,
                     const SessionWork& work) {
-  Result<std::string> id = session_or_all(context, sessions.operands, sessions.all);
-  if (!id.ok()) return context.fail(id.failure());
-  context.tolerate_damage();
-  return sessions.all ? run_on_all(context, label, work) : run_on_one(context, *id, work);
+  Result<std::string> id = session_or_all(invocation, sessions.operands, sessions.all);
+  if (!id.ok()) return invocation.fail(id.failure());
+  invocation.tolerate_damage();
+  return sessions.all ? run_on_all(invocation, label, work) : run_on_one(invocation, *id, work);
 }
 
-int warn_of_problems(Context& context, const json::object& report, std::string_view left_out) {
+int warn_of_problems(Invocation& invocation, const json::object& report,
+                     std::string_view left_out) {
   int code = kExitOk;
   for (const json::value& item : array_at(report, "problems")) {
     if (!item.is_object()) continue;
@@ -90,8 +91,8 @@ int warn_of_problems(Context& context, const json::object& report, std::string_v
     // A backup may have copied a session, and only have something to say about it.
     const bool is_done = bool_at(problem, "copied");
     if (!is_done) code = kExitDamaged;
-    context.warn(string_at(problem, "session_id") + ": " +
-                 (is_done ? "" : std::string(left_out) + ": ") + string_at(problem, "reason"));
+    invocation.warn(string_at(problem, "session_id") + ": " +
+                    (is_done ? "" : std::string(left_out) + ": ") + string_at(problem, "reason"));
   }
   return code;
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/arguments/operands.h"
-#include "cli/context.h"
+#include "cli/invocation.h"
 #include "cli/json_text.h"
 
 namespace varve::cli {
@@ -28,7 +28,7 @@ struct SessionOutcome {
 };
 
 using SessionWork =
-    std::function<Result<SessionOutcome>(Context&, Session&, const std::string& id)>;
+    std::function<Result<SessionOutcome>(Invocation&, Session&, const std::string& id)>;
 
 // The session that the words name, or with --all each.
 struct Sessions {
@@ -40,11 +40,11 @@ struct Sessions {
 
 // Does `work` on these sessions and prints the results. `label` is the text of a progress bar.
 // Damaged sessions are opened, too.
-int run_on_sessions(Context& context, const Sessions& sessions, std::string_view label,
+int run_on_sessions(Invocation& invocation, const Sessions& sessions, std::string_view label,
                     const SessionWork& work);
 
 // Warns of each session that a report has under "problems": what was `left_out` there ("not
 // copied"), and why. Returns the exit code.
-int warn_of_problems(Context& context, const json::object& report, std::string_view left_out);
+int warn_of_problems(Invocation& invocation, const json::object& report, std::string_view left_out);
 
 }  // namespace varve::cli

@@ -91,13 +91,13 @@ int64_t limit_of_query(int64_t limit) {
   return limit > 0 ? limit : std::numeric_limits<int64_t>::max();
 }
 
-Outcome confirm(Context& context, std::string_view question, std::string_view what) {
+Outcome confirm(Invocation& invocation, std::string_view question, std::string_view what) {
   if (::isatty(STDIN_FILENO) != 1) {
     return usage_failure(std::string(what) + " needs --yes when there is no terminal to ask on");
   }
-  context.out().flush();
-  context.err().write(std::string(question) + " [y/N] ");
-  context.err().flush();
+  invocation.out().flush();
+  invocation.err().write(std::string(question) + " [y/N] ");
+  invocation.err().flush();
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/context.h"
+#include "cli/invocation.h"
 #include "cli/json_text.h"
 
 namespace varve::cli {
@@ -29,6 +29,6 @@ int64_t limit_of_query(int64_t limit);
 
 // Asks "`question` [y/N]" on the terminal. Any answer but yes is a failure; so is a missing
 // terminal: then the message says that `what` ("dropping a session") needs --yes.
-Outcome confirm(Context& context, std::string_view question, std::string_view what);
+Outcome confirm(Invocation& invocation, std::string_view question, std::string_view what);
 
 }  // namespace varve::cli

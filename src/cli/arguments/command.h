@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/context.h"
+#include "cli/invocation.h"
 
 namespace varve::cli {
 
 // Runs a command whose options have been read. Returns the exit code.
-using Runner = std::function<int(Context&)>;
+using Runner = std::function<int(Invocation&)>;
 
 struct Command {
   std::string_view name;

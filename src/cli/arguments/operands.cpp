@@ -38,14 +38,14 @@ std::string Operands::joined() const {
   return text;
 }
 
-Result<SessionOperands> split_session(const Context& context, const Operands& operands,
+Result<SessionOperands> split_session(const Invocation& invocation, const Operands& operands,
                                       size_t count, Wanted wanted) {
-  return split_session(context, operands.given(), count, wanted);
+  return split_session(invocation, operands.given(), count, wanted);
 }
 
-Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
+Result<SessionOperands> split_session(const Invocation& invocation, std::vector<std::string> words,
                                       size_t count, Wanted wanted) {
-  const Globals& globals = context.globals();
+  const Globals& globals = invocation.globals();
   SessionOperands result{globals.session, std::move(words)};
   if (globals.session.empty()) {
     if (result.rest.size() > count) {
@@ -80,7 +80,7 @@ std::string not_done(const std::vector<std::string>& ids, size_t from) {
 
 }  // namespace
 
-int for_each_id(Context& context, const SessionOperands& words,
+int for_each_id(Invocation& invocation, const SessionOperands& words,
                 const std::function<Outcome(const std::string& id)>& work) {
   int code = kExitOk;
   for (size_t i = 0; i < words.rest.size(); ++i) {
@@ -91,33 +91,34 @@ int for_each_id(Context& context, const SessionOperands& words,
         is_wrong || failure->status == VARVE_NOT_FOUND || failure->status == VARVE_CORRUPTION;
     if (is_wrong) failure->message = "'" + words.rest[i] + "': " + failure->message;
     if (!is_of_id && words.rest.size() > 1) failure->message += not_done(words.rest, i);
-    const int failed = context.fail_in_session(*std::move(failure), words.session);
+    const int failed = invocation.fail_in_session(*std::move(failure), words.session);
     if (code == kExitOk) code = failed;
     if (!is_of_id) break;
   }
   return code;
 }
 
-Result<std::string> session_operand(const Context& context, const Operands& operands) {
-  Result<SessionOperands> words = split_session(context, operands, 0);
+Result<std::string> session_operand(const Invocation& invocation, const Operands& operands) {
+  Result<SessionOperands> words = split_session(invocation, operands, 0);
   if (!words.ok()) return std::move(words.failure());
   return words->session;
 }
 
-Result<OpenSession> open_session(Context& context, const Operands& operands) {
-  Result<std::string> id = session_operand(context, operands);
+Result<OpenSession> open_session(Invocation& invocation, const Operands& operands) {
+  Result<std::string> id = session_operand(invocation, operands);
   if (!id.ok()) return std::move(id.failure());
-  return open_session(context, *id);
+  return open_session(invocation, *id);
 }
 
-Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all) {
+Result<std::string> session_or_all(const Invocation& invocation, const Operands& operands,
+                                   bool all) {
   if (all) {
-    if (!operands.given().empty() || !context.globals().session.empty()) {
+    if (!operands.given().empty() || !invocation.globals().session.empty()) {
       return usage_failure("--all means every session: do not name one as well");
     }
     return std::string();
   }
-  return session_operand(context, operands);
+  return session_operand(invocation, operands);
 }
 
 }  // namespace varve::cli

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/context.h"
+#include "cli/invocation.h"
 
 namespace varve::cli {
 
@@ -38,24 +38,25 @@ enum class Wanted { kExactly, kOrMore };
 // Finds the word that names the session. With --session no word does. Otherwise the first word does
 // if there are more than `count`; if not, VARVE_SESSION names it. `rest` then has as many words as
 // are wanted.
-Result<SessionOperands> split_session(const Context& context, const Operands& operands,
+Result<SessionOperands> split_session(const Invocation& invocation, const Operands& operands,
                                       size_t count, Wanted wanted = Wanted::kExactly);
 
 // The same for words that were taken from `operands` before.
-Result<SessionOperands> split_session(const Context& context, std::vector<std::string> words,
+Result<SessionOperands> split_session(const Invocation& invocation, std::vector<std::string> words,
                                       size_t count, Wanted wanted = Wanted::kExactly);
 
 // Does `work` on each id of `words.rest`. Returns the exit code of the first failure. A failure
 // that concerns only the id, as when there is no such entry, does not stop the others. Any other
 // failure does, and names the ids that were left.
-int for_each_id(Context& context, const SessionOperands& words,
+int for_each_id(Invocation& invocation, const SessionOperands& words,
                 const std::function<Outcome(const std::string& id)>& work);
 
 // The session that a command's words name, which name nothing else.
-Result<std::string> session_operand(const Context& context, const Operands& operands);
+Result<std::string> session_operand(const Invocation& invocation, const Operands& operands);
 // The same, opened.
-Result<OpenSession> open_session(Context& context, const Operands& operands);
+Result<OpenSession> open_session(Invocation& invocation, const Operands& operands);
 // The session that a command's words name; none with `all`.
-Result<std::string> session_or_all(const Context& context, const Operands& operands, bool all);
+Result<std::string> session_or_all(const Invocation& invocation, const Operands& operands,
+                                   bool all);
 
 }  // namespace varve::cli

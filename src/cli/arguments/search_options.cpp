@@ -102,11 +102,11 @@ void SearchOptions::name_option(Failure& failure) const {
   conditions_.name_option(failure);
 }
 
-Outcome SearchOptions::check(const Context& context) const {
+Outcome SearchOptions::check(const Invocation& invocation) const {
   if (is_raw() && !words_.given().empty()) {
     return usage_failure("--query is the whole query: put the words into its member \"text\"");
   }
-  const Globals& globals = context.globals();
+  const Globals& globals = invocation.globals();
   if (all_) {
     if (globals.session.empty()) return std::nullopt;
     return usage_failure("--all means every session: do not name one as well");

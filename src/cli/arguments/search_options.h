@@ -9,7 +9,7 @@
 
 #include "cli/arguments/conditions.h"
 #include "cli/arguments/operands.h"
-#include "cli/context.h"
+#include "cli/invocation.h"
 
 namespace varve::cli {
 
@@ -21,7 +21,7 @@ class SearchOptions {
   void declare_order(CLI::App& app);
 
   // Mistakes that single options do not show.
-  [[nodiscard]] Outcome check(const Context& context) const;
+  [[nodiscard]] Outcome check(const Invocation& invocation) const;
   [[nodiscard]] bool all() const { return all_; }
   // Empty: anybody's.
   [[nodiscard]] const std::string& user() const { return user_; }

@@ -29,12 +29,12 @@ struct Places {
   std::vector<std::string> sessions;
 };
 
-Result<Places> places_of(const Context& context, const Operands& operands,
+Result<Places> places_of(const Invocation& invocation, const Operands& operands,
                          std::string_view missing) {
   const std::vector<std::string> words = operands.given();
   if (words.empty() || words.front().empty()) return usage_failure(std::string(missing));
   Places places{words.front(), {words.begin() + 1, words.end()}};
-  const std::string& named = context.globals().session;
+  const std::string& named = invocation.globals().session;
   if (!named.empty()) places.sessions.push_back(named);
   return places;
 }
@@ -70,23 +70,24 @@ std::string restore_summary(const json::object& report) {
   return text;
 }
 
-int finish(Context& context, Result<std::string> answer,
+int finish(Invocation& invocation, Result<std::string> answer,
            std::string (*summary)(const json::object&)) {
-  if (!answer.ok()) return context.fail(answer.failure());
+  if (!answer.ok()) return invocation.fail(answer.failure());
   const json::object report = parse_object(*answer);
-  if (context.json()) {
-    context.print(*answer);
+  if (invocation.json()) {
+    invocation.print(*answer);
   } else {
-    context.note(summary(report));
+    invocation.note(summary(report));
   }
-  return warn_of_problems(context, report, "not copied");
+  return warn_of_problems(invocation, report, "not copied");
 }
 
-int run_backup(Context& context, const BackupOptions& options) {
-  Result<Places> places = places_of(context, options.operands, "name the directory to back up to");
-  if (!places.ok()) return context.fail(places.failure());
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+int run_backup(Invocation& invocation, const BackupOptions& options) {
+  Result<Places> places =
+      places_of(invocation, options.operands, "name the directory to back up to");
+  if (!places.ok()) return invocation.fail(places.failure());
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   json::object document;
   if (options.keep_missing) document["delete_missing"] = false;
   if (options.delete_missing) document["delete_missing"] = true;
@@ -94,7 +95,7 @@ int run_backup(Context& context, const BackupOptions& options) {
   if (!answer.ok() && is_about(answer.failure(), "delete_missing")) {
     answer.failure().hint = "Look at --root, or use --delete-missing or --keep-missing.";
   }
-  return finish(context, std::move(answer), &backup_summary);
+  return finish(invocation, std::move(answer), &backup_summary);
 }
 
 // Checked before a store is created for a backup, or for sessions, that do not exist.
@@ -113,12 +114,12 @@ Outcome check_backup(const Places& places) {
   return std::nullopt;
 }
 
-int run_restore(Context& context, const RestoreOptions& options) {
-  Result<Places> places = places_of(context, options.operands, "name the backup's directory");
-  if (!places.ok()) return context.fail(places.failure());
-  if (Outcome failure = check_backup(*places)) return context.fail(*failure);
-  Result<Store> store = context.open_store(Access::kCreate);
-  if (!store.ok()) return context.fail(store.failure());
+int run_restore(Invocation& invocation, const RestoreOptions& options) {
+  Result<Places> places = places_of(invocation, options.operands, "name the backup's directory");
+  if (!places.ok()) return invocation.fail(places.failure());
+  if (Outcome failure = check_backup(*places)) return invocation.fail(*failure);
+  Result<Store> store = invocation.open_store(Access::kCreate);
+  if (!store.ok()) return invocation.fail(store.failure());
   json::object document;
   if (options.overwrite) document["overwrite"] = true;
   if (!options.tombstones_from.empty()) document["tombstones_from"] = options.tombstones_from;
@@ -126,7 +127,7 @@ int run_restore(Context& context, const RestoreOptions& options) {
   if (!answer.ok() && answer.failure().status == VARVE_ALREADY_EXISTS) {
     answer.failure().hint = "Use --overwrite to replace it.";
   }
-  return finish(context, std::move(answer), &restore_summary);
+  return finish(invocation, std::move(answer), &restore_summary);
 }
 
 Runner declare_backup(CLI::App& app) {
@@ -137,7 +138,7 @@ Runner declare_backup(CLI::App& app) {
   app.add_flag("--delete-missing", options->delete_missing,
                "Remove them even if the store never had any session of the backup")
       ->excludes(keep);
-  return [options](Context& context) { return run_backup(context, *options); };
+  return [options](Invocation& invocation) { return run_backup(invocation, *options); };
 }
 
 Runner declare_restore(CLI::App& app) {
@@ -148,7 +149,7 @@ Runner declare_restore(CLI::App& app) {
   app.add_option("--reapply-deletions", options->tombstones_from,
                  "Apply the deletions that this store or backup knows, too")
       ->type_name("STORE");
-  return [options](Context& context) { return run_restore(context, *options); };
+  return [options](Invocation& invocation) { return run_restore(invocation, *options); };
 }
 
 }  // namespace

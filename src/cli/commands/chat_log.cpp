@@ -141,23 +141,23 @@ Turn turn_of(const json::object& entry) {
   return turn;
 }
 
-void print_turn(Context& context, const Turn& turn, size_t speaker_columns) {
-  const Terminal& terminal = context.terminal();
+void print_turn(Invocation& invocation, const Turn& turn, size_t speaker_columns) {
+  const Terminal& terminal = invocation.terminal();
   const size_t indent = kTimeColumns + 2 + speaker_columns + 2;
   const size_t width = terminal.width() == 0
                            ? 0
                            : std::clamp(terminal.width() - std::min(indent, terminal.width()),
                                         kTextColumnsMin, kTextColumnsMax);
   const std::vector<std::string> lines = wrap(printable(turn.text, Lines::kKeep), width);
-  context.print(terminal.paint(Style::kFaint, pad_right(turn.time, kTimeColumns)) + "  " +
-                terminal.paint(turn.style, pad_right(turn.speaker, speaker_columns)) +
-                (lines.empty() || lines[0].empty() ? "" : "  " + lines[0]));
+  invocation.print(terminal.paint(Style::kFaint, pad_right(turn.time, kTimeColumns)) + "  " +
+                   terminal.paint(turn.style, pad_right(turn.speaker, speaker_columns)) +
+                   (lines.empty() || lines[0].empty() ? "" : "  " + lines[0]));
   for (size_t i = 1; i < lines.size(); ++i) {
-    context.print(lines[i].empty() ? "" : std::string(indent, ' ') + lines[i]);
+    invocation.print(lines[i].empty() ? "" : std::string(indent, ' ') + lines[i]);
   }
 }
 
-void print_turns(Context& context, const json::array& results) {
+void print_turns(Invocation& invocation, const json::array& results) {
   std::vector<Turn> turns;
   size_t columns = 0;
   for (auto result = results.rbegin(); result != results.rend(); ++result) {
@@ -167,42 +167,42 @@ void print_turns(Context& context, const json::array& results) {
   std::string day;
   for (const Turn& turn : turns) {
     if (turn.day != day) {
-      if (!day.empty()) context.print("");
-      context.print(context.terminal().paint(Style::kHeading, turn.day));
+      if (!day.empty()) invocation.print("");
+      invocation.print(invocation.terminal().paint(Style::kHeading, turn.day));
     }
     day = turn.day;
-    print_turn(context, turn, columns);
+    print_turn(invocation, turn, columns);
   }
 }
 
-int run_chat_log(Context& context, const ChatLogOptions& options) {
-  Result<OpenSession> open = open_session(context, options.operands);
-  if (!open.ok()) return context.fail(open.failure());
+int run_chat_log(Invocation& invocation, const ChatLogOptions& options) {
+  Result<OpenSession> open = open_session(invocation, options.operands);
+  if (!open.ok()) return invocation.fail(open.failure());
   json::object query{{"types", array_of(options.types.empty() ? kTurnTypes : options.types)},
                      {"sort_by", "time"},
                      {"limit", limit_of_query(options.limit)}};
   Result<Results> results = open->session.query(json_of(query));
   if (!results.ok()) {
     name_option_of_member(results.failure(), {{"types", "--type"}});
-    return context.fail_in_session(std::move(results.failure()), open->session.id());
+    return invocation.fail_in_session(std::move(results.failure()), open->session.id());
   }
   Result<std::string_view> text = results->json();
-  if (!text.ok()) return context.fail(text.failure());
+  if (!text.ok()) return invocation.fail(text.failure());
   const json::object answer = parse_object(*text);
-  if (context.json()) {
+  if (invocation.json()) {
     std::vector<std::string> entries;
     for (const std::string_view item : raw_items(raw_member(*text, "results"))) {
       entries.emplace_back(raw_member(item, "entry"));
     }
     std::reverse(entries.begin(), entries.end());
-    context.print(array_text(entries));
+    invocation.print(array_text(entries));
     return kExitOk;
   }
-  print_turns(context, array_at(answer, "results"));
-  if (results->empty()) context.note("No turns.");
+  print_turns(invocation, array_at(answer, "results"));
+  if (results->empty()) invocation.note("No turns.");
   if (!string_at(answer, "next").empty()) {
-    context.note("(The last " + format_count(static_cast<int64_t>(results->size())) +
-                 "; -n 0 shows all.)");
+    invocation.note("(The last " + format_count(static_cast<int64_t>(results->size())) +
+                    "; -n 0 shows all.)");
   }
   return kExitOk;
 }
@@ -217,7 +217,7 @@ Runner declare_chat_log(CLI::App& app) {
                  "Entries of this type, instead of messages and tool calls; may be repeated")
       ->allow_extra_args(false)
       ->type_name("TYPE");
-  return [options](Context& context) { return run_chat_log(context, *options); };
+  return [options](Invocation& invocation) { return run_chat_log(invocation, *options); };
 }
 
 }  // namespace

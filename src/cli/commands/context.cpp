@@ -100,10 +100,10 @@ std::array<Share, 6> shares_of(const json::object& answer, int64_t tokens, int64
   return shares;
 }
 
-std::string bar_of(const Context& context, const std::array<Share, 6>& shares) {
+std::string bar_of(const Invocation& invocation, const std::array<Share, 6>& shares) {
   int64_t total = 0;
   for (const Share& share : shares) total += share.tokens;
-  const Terminal& terminal = context.err_terminal();
+  const Terminal& terminal = invocation.err_terminal();
   const size_t width = terminal.width() == 0 ? kBarColumnsMax : terminal.width() - 2;
   const size_t columns = std::clamp(width, kBarColumnsMin, kBarColumnsMax);
   std::string bar = "[";
@@ -121,12 +121,13 @@ std::string bar_of(const Context& context, const std::array<Share, 6>& shares) {
   return bar + "]";
 }
 
-void note_budget(Context& context, const json::object& answer, const ContextOptions& options) {
+void note_budget(Invocation& invocation, const json::object& answer,
+                 const ContextOptions& options) {
   int64_t tokens = 0;
   int64_t reserve = 0;
   read_budget(options, &tokens, &reserve);
   const std::array<Share, 6> shares = shares_of(answer, tokens, reserve);
-  context.note(bar_of(context, shares));
+  invocation.note(bar_of(invocation, shares));
   std::string legend;
   for (const Share& share : shares) {
     if (share.tokens == 0) continue;
@@ -134,48 +135,49 @@ void note_budget(Context& context, const json::object& answer, const ContextOpti
     if (share.mark != ' ') legend += std::string(1, share.mark) + " ";
     legend += std::string(share.name) + " " + format_count(share.tokens);
   }
-  context.note(legend);
+  invocation.note(legend);
   const auto in = static_cast<int64_t>(array_at(answer, "items").size());
   const int64_t out = integer_at(answer, "dropped");
-  context.note(format_count(integer_at(answer, "token_count")) + " of " +
-               format_count(tokens, "token", "tokens") + "; " +
-               format_count(in, "entry", "entries") + " in, " + format_count(out) +
-               " found and left out");
+  invocation.note(format_count(integer_at(answer, "token_count")) + " of " +
+                  format_count(tokens, "token", "tokens") + "; " +
+                  format_count(in, "entry", "entries") + " in, " + format_count(out) +
+                  " found and left out");
 }
 
-Outcome check(const Context& context, const ContextOptions& options) {
+Outcome check(const Invocation& invocation, const ContextOptions& options) {
   if (!options.request.empty() && !options.words.given().empty()) {
     return usage_failure(
         "--request is the whole request: put the words into its member \"question\"");
   }
-  if (!context.globals().named_session().empty()) return std::nullopt;
+  if (!invocation.globals().named_session().empty()) return std::nullopt;
   return usage_failure("no session is named",
                        "Name it with --session or in VARVE_SESSION, not as a word.");
 }
 
-int run_context(Context& context, const ContextOptions& options) {
-  if (Outcome mistake = check(context, options)) return context.fail(*mistake);
+int run_context(Invocation& invocation, const ContextOptions& options) {
+  if (Outcome mistake = check(invocation, options)) return invocation.fail(*mistake);
   Result<std::string> request = request_of(options);
-  if (!request.ok()) return context.fail(request.failure());
-  const std::string& id = context.globals().named_session();
-  Result<OpenSession> open = open_session(context, id);
-  if (!open.ok()) return context.fail(open.failure());
+  if (!request.ok()) return invocation.fail(request.failure());
+  const std::string& id = invocation.globals().named_session();
+  Result<OpenSession> open = open_session(invocation, id);
+  if (!open.ok()) return invocation.fail(open.failure());
   Result<std::string> text = open->session.build_context(*request);
   if (!text.ok()) {
     name_mistake(text.failure(), options);
-    return context.fail_in_session(std::move(text.failure()), id);
+    return invocation.fail_in_session(std::move(text.failure()), id);
   }
-  if (context.json()) {
-    context.print(*text);
+  if (invocation.json()) {
+    invocation.print(*text);
     return kExitOk;
   }
   const json::object answer = parse_object(*text);
   const std::string given = string_at(answer, "text");
   // Away from a terminal it is read by a model, byte by byte.
-  context.out().write(context.terminal().is_terminal() ? printable(given, Lines::kKeep) : given);
-  if (!given.empty() && !given.ends_with('\n')) context.out().write("\n");
-  context.out().flush();
-  note_budget(context, answer, options);
+  invocation.out().write(invocation.terminal().is_terminal() ? printable(given, Lines::kKeep)
+                                                             : given);
+  if (!given.empty() && !given.ends_with('\n')) invocation.out().write("\n");
+  invocation.out().flush();
+  note_budget(invocation, answer, options);
   return kExitOk;
 }
 
@@ -200,7 +202,7 @@ Runner declare_context(CLI::App& app) {
   app.add_option("--now", options->now, "The moment at which ages are computed")->type_name("TIME");
   app.add_option("--request", options->request, "The whole request as JSON, instead of the above")
       ->type_name("JSON");
-  return [options](Context& context) { return run_context(context, *options); };
+  return [options](Invocation& invocation) { return run_context(invocation, *options); };
 }
 
 }  // namespace

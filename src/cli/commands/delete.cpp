@@ -26,35 +26,35 @@ std::string deleted_json(const std::vector<std::string>& asked,
       {{"deleted", asked.size() == 1 ? quote(asked[0]) : json_of(array_of(deleted))}});
 }
 
-int delete_by_ids(Context& context, const DeleteOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1, Wanted::kOrMore);
-  if (!words.ok()) return context.fail(words.failure());
-  Result<OpenSession> open = open_session(context, words->session);
-  if (!open.ok()) return context.fail(open.failure());
+int delete_by_ids(Invocation& invocation, const DeleteOptions& options) {
+  Result<SessionOperands> words = split_session(invocation, options.operands, 1, Wanted::kOrMore);
+  if (!words.ok()) return invocation.fail(words.failure());
+  Result<OpenSession> open = open_session(invocation, words->session);
+  if (!open.ok()) return invocation.fail(open.failure());
   std::vector<std::string> deleted;
-  const int code = for_each_id(context, *words, [&](const std::string& id) -> Outcome {
+  const int code = for_each_id(invocation, *words, [&](const std::string& id) -> Outcome {
     if (Outcome failure = outcome_of(open->session.remove(id, options.reason))) return failure;
     deleted.push_back(id);
-    if (!context.json()) context.note("Deleted entry " + printable(id, Lines::kJoin) + ".");
+    if (!invocation.json()) invocation.note("Deleted entry " + printable(id, Lines::kJoin) + ".");
     return std::nullopt;
   });
   const bool has_answer = !deleted.empty() || words->rest.size() > 1;
-  if (context.json() && has_answer) context.print(deleted_json(words->rest, deleted));
+  if (invocation.json() && has_answer) invocation.print(deleted_json(words->rest, deleted));
   return code;
 }
 
 // Says how many entries there are, and asks. If there are none, there is nothing to ask.
-Outcome ask_first(Context& context, OpenSession& open, const std::string& query) {
+Outcome ask_first(Invocation& invocation, OpenSession& open, const std::string& query) {
   Result<uint64_t> count = open.session.count(query);
   if (!count.ok()) return std::move(count.failure());
   if (*count == 0) return std::nullopt;
   const std::string question = "Delete " +
                                format_count(static_cast<int64_t>(*count), "entry", "entries") +
                                " of session " + printable(open.session.id(), Lines::kJoin) + "?";
-  return confirm(context, question, "deleting by conditions");
+  return confirm(invocation, question, "deleting by conditions");
 }
 
-int fail_where(Context& context, const DeleteOptions& options, Failure failure,
+int fail_where(Invocation& invocation, const DeleteOptions& options, Failure failure,
                const std::string& session) {
   const bool is_raw = !options.conditions.raw().empty();
   if (is_about(failure, "reason")) {
@@ -63,36 +63,36 @@ int fail_where(Context& context, const DeleteOptions& options, Failure failure,
     if (!is_raw) name_option_of_member(failure, {{"text", "--text"}});
     options.conditions.name_option(failure);
   }
-  return context.fail_in_session(std::move(failure), session);
+  return invocation.fail_in_session(std::move(failure), session);
 }
 
-int delete_where(Context& context, const DeleteOptions& options) {
-  const size_t most = context.globals().session.empty() ? 1 : 0;
+int delete_where(Invocation& invocation, const DeleteOptions& options) {
+  const size_t most = invocation.globals().session.empty() ? 1 : 0;
   if (options.operands.given().size() > most) {
-    return context.fail(usage_failure("give either ids of entries or conditions, not both"));
+    return invocation.fail(usage_failure("give either ids of entries or conditions, not both"));
   }
-  Result<std::string> id = session_operand(context, options.operands);
-  if (!id.ok()) return context.fail(id.failure());
+  Result<std::string> id = session_operand(invocation, options.operands);
+  if (!id.ok()) return invocation.fail(id.failure());
   Result<std::string> query = options.conditions.query_json(options.text);
-  if (!query.ok()) return context.fail(query.failure());
-  Result<OpenSession> open = open_session(context, *id);
-  if (!open.ok()) return context.fail(open.failure());
+  if (!query.ok()) return invocation.fail(query.failure());
+  Result<OpenSession> open = open_session(invocation, *id);
+  if (!open.ok()) return invocation.fail(open.failure());
   if (!options.yes) {
-    if (Outcome refused = ask_first(context, *open, *query)) {
-      return fail_where(context, options, *std::move(refused), *id);
+    if (Outcome refused = ask_first(invocation, *open, *query)) {
+      return fail_where(invocation, options, *std::move(refused), *id);
     }
   }
   Result<uint64_t> deleted = open->session.remove_where(*query, options.reason);
   if (!deleted.ok()) {
-    return fail_where(context, options, std::move(deleted.failure()), *id);
+    return fail_where(invocation, options, std::move(deleted.failure()), *id);
   }
-  if (context.json()) {
-    context.print(object_text({{"deleted_count", std::to_string(*deleted)}}));
+  if (invocation.json()) {
+    invocation.print(object_text({{"deleted_count", std::to_string(*deleted)}}));
   } else if (*deleted == 0) {
-    context.note("Nothing was found, so nothing was deleted.");
+    invocation.note("Nothing was found, so nothing was deleted.");
   } else {
-    context.note("Deleted " + format_count(static_cast<int64_t>(*deleted), "entry", "entries") +
-                 ".");
+    invocation.note("Deleted " + format_count(static_cast<int64_t>(*deleted), "entry", "entries") +
+                    ".");
   }
   return kExitOk;
 }
@@ -108,9 +108,9 @@ Runner declare_delete(CLI::App& app) {
                  "Why, for the audit log; it must not repeat what is deleted")
       ->type_name("TEXT");
   app.add_flag("-y,--yes", options->yes, "Do not ask before deleting by conditions");
-  return [options](Context& context) {
-    return options->conditions.given() ? delete_where(context, *options)
-                                       : delete_by_ids(context, *options);
+  return [options](Invocation& invocation) {
+    return options->conditions.given() ? delete_where(invocation, *options)
+                                       : delete_by_ids(invocation, *options);
   };
 }
 

@@ -75,50 +75,50 @@ Result<std::string> add_to(Session& session, const AddOptions& options, std::str
   return added;
 }
 
-Result<OpenSession> session_to_add_to(Context& context, const AddOptions& options,
+Result<OpenSession> session_to_add_to(Invocation& invocation, const AddOptions& options,
                                       const std::string& id, std::string_view text) {
   if (options.create) {
-    return open_or_create(context, id, [&](Session& session) -> Outcome {
+    return open_or_create(invocation, id, [&](Session& session) -> Outcome {
       Result<std::string> added = add_to(session, options, text);
       if (!added.ok()) return std::move(added.failure());
       return std::nullopt;
     });
   }
-  Result<OpenSession> open = open_session(context, id);
+  Result<OpenSession> open = open_session(invocation, id);
   if (!open.ok() && open.failure().status == VARVE_NOT_FOUND) {
     open.failure().hint = "Add --create to create it; `varve ls` lists the sessions.";
   }
   return open;
 }
 
-int run_add(Context& context, const AddOptions& options) {
-  Result<SessionOperands> words = split_session(context, options.operands, 1);
-  if (!words.ok()) return context.fail(words.failure());
+int run_add(Invocation& invocation, const AddOptions& options) {
+  Result<SessionOperands> words = split_session(invocation, options.operands, 1);
+  if (!words.ok()) return invocation.fail(words.failure());
   Result<std::string> text = text_to_add(options, words->rest.front());
-  if (!text.ok()) return context.fail(text.failure());
+  if (!text.ok()) return invocation.fail(text.failure());
   if (text->empty())
-    return context.fail(usage_failure("there is nothing to add: the text is empty"));
+    return invocation.fail(usage_failure("there is nothing to add: the text is empty"));
   if (!options.json_entry && !options.json_lines) text = entry_text(options, *text);
-  if (!text.ok()) return context.fail(text.failure());
-  Result<OpenSession> open = session_to_add_to(context, options, words->session, *text);
-  if (!open.ok()) return context.fail(open.failure());
+  if (!text.ok()) return invocation.fail(text.failure());
+  Result<OpenSession> open = session_to_add_to(invocation, options, words->session, *text);
+  if (!open.ok()) return invocation.fail(open.failure());
   Result<std::string> added = add_to(open->session, options, *text);
   if (!added.ok()) {
-    return context.fail_in_session(std::move(added.failure()), words->session);
+    return invocation.fail_in_session(std::move(added.failure()), words->session);
   }
-  if (context.json()) {
-    context.print(options.json_lines ? object_text({{"ids", *added}})
-                                     : object_text({{"id", quote(*added)}}));
+  if (invocation.json()) {
+    invocation.print(options.json_lines ? object_text({{"ids", *added}})
+                                        : object_text({{"id", quote(*added)}}));
     return kExitOk;
   }
   if (!options.json_lines) {
-    context.print(*added);
+    invocation.print(*added);
     return kExitOk;
   }
   const std::optional<json::value> ids = parse_json(*added);
   if (!ids || !ids->is_array()) return kExitOk;
   for (const json::value& id : ids->get_array()) {
-    if (id.is_string()) context.print(std::string(id.get_string()));
+    if (id.is_string()) invocation.print(std::string(id.get_string()));
   }
   return kExitOk;
 }
@@ -161,34 +161,34 @@ Runner declare_add(CLI::App& app) {
     lines->excludes(field);
   }
   app.add_flag("--create", options->create, "Create the session if it does not exist");
-  return [options](Context& context) { return run_add(context, *options); };
+  return [options](Invocation& invocation) { return run_add(invocation, *options); };
 }
 
-int run_get(Context& context, const Operands& operands) {
-  Result<SessionOperands> words = split_session(context, operands, 1, Wanted::kOrMore);
-  if (!words.ok()) return context.fail(words.failure());
-  Result<OpenSession> open = open_session(context, words->session);
-  if (!open.ok()) return context.fail(open.failure());
+int run_get(Invocation& invocation, const Operands& operands) {
+  Result<SessionOperands> words = split_session(invocation, operands, 1, Wanted::kOrMore);
+  if (!words.ok()) return invocation.fail(words.failure());
+  Result<OpenSession> open = open_session(invocation, words->session);
+  if (!open.ok()) return invocation.fail(open.failure());
   std::vector<std::string> lines;
-  const int code = for_each_id(context, *words, [&](const std::string& id) -> Outcome {
+  const int code = for_each_id(invocation, *words, [&](const std::string& id) -> Outcome {
     Result<std::string> entry = open->session.get(id);
     if (!entry.ok()) return std::move(entry.failure());
     lines.push_back(*entry);
-    if (context.json()) return std::nullopt;
-    if (lines.size() > 1) context.print("");
-    print_entry(context, lines.back(), Detail::kEverything, 0);
+    if (invocation.json()) return std::nullopt;
+    if (lines.size() > 1) invocation.print("");
+    print_entry(invocation, lines.back(), Detail::kEverything, 0);
     return std::nullopt;
   });
-  if (!context.json()) return code;
+  if (!invocation.json()) return code;
   const bool is_one = words->rest.size() == 1;
-  if (!is_one || !lines.empty()) context.print(is_one ? lines.front() : array_text(lines));
+  if (!is_one || !lines.empty()) invocation.print(is_one ? lines.front() : array_text(lines));
   return code;
 }
 
 Runner declare_get(CLI::App& app) {
   auto operands = std::make_shared<Operands>();
   operands->declare_many(app);
-  return [operands](Context& context) { return run_get(context, *operands); };
+  return [operands](Invocation& invocation) { return run_get(invocation, *operands); };
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ std::string file_name(const std::string& format) {
   return format == "markdown" ? "entries.md" : "entries." + format;
 }
 
-Outcome export_to_folder(Context& context, Session& session, const std::string& id,
+Outcome export_to_folder(Invocation& invocation, Session& session, const std::string& id,
                          const ExportOptions& options) {
   const std::filesystem::path folder = std::filesystem::path(options.output) / id;
   if (Outcome failure = outcome_of(session.set_progress(Interruption::receiver()))) return failure;
@@ -121,35 +121,35 @@ Outcome export_to_folder(Context& context, Session& session, const std::string& 
   if (error) return system_failure("cannot create " + folder.string(), error.value());
   Result<std::string> report =
       write_file(session, (folder / file_name(options.format)).string(), options);
-  if (!report.ok()) return context.with_hint(std::move(report.failure()), id);
+  if (!report.ok()) return invocation.with_hint(std::move(report.failure()), id);
   return std::nullopt;
 }
 
-int export_all(Context& context, const ExportOptions& options) {
+int export_all(Invocation& invocation, const ExportOptions& options) {
   if (options.output.empty()) {
-    return context.fail(usage_failure("--all needs --output DIR, a folder for the sessions"));
+    return invocation.fail(usage_failure("--all needs --output DIR, a folder for the sessions"));
   }
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return context.fail(ids.failure());
-  Progress progress(context, "Exporting", Progress::Unit::kItems,
+  if (!ids.ok()) return invocation.fail(ids.failure());
+  Progress progress(invocation, "Exporting", Progress::Unit::kItems,
                     static_cast<int64_t>(ids->size()));
   int code = kExitOk;
   int64_t exported = 0;
   const Interruption interruption;
   for (const std::string& id : *ids) {
-    Result<Session> session = context.open_session(*store, id);
+    Result<Session> session = invocation.open_session(*store, id);
     if (!session.ok() && is_gone(session.failure())) {
       progress.advance(1);
       continue;
     }
-    Outcome failure = session.ok() ? export_to_folder(context, *session, id, options)
+    Outcome failure = session.ok() ? export_to_folder(invocation, *session, id, options)
                                    : Outcome(std::move(session.failure()));
     if (Interruption::is_asked()) return code;  // the signal ends the program
     if (failure) {
       progress.clear();
-      const int failed = context.fail_in_one_of_all(*std::move(failure), id);
+      const int failed = invocation.fail_in_one_of_all(*std::move(failure), id);
       if (code == kExitOk) code = failed;
     } else {
       ++exported;
@@ -157,69 +157,70 @@ int export_all(Context& context, const ExportOptions& options) {
     progress.advance(1);
   }
   progress.clear();
-  if (context.json()) {
-    context.print(
+  if (invocation.json()) {
+    invocation.print(
         object_text({{"sessions", std::to_string(exported)}, {"output", quote(options.output)}}));
   } else {
-    context.note("Exported " + format_count(exported, "session", "sessions") + " to " +
-                 options.output + ".");
+    invocation.note("Exported " + format_count(exported, "session", "sessions") + " to " +
+                    options.output + ".");
   }
   return code;
 }
 
-int export_to_file(Context& context, Session& session, const std::string& id,
+int export_to_file(Invocation& invocation, Session& session, const std::string& id,
                    const ExportOptions& options) {
-  Progress progress(context, "Exporting", Progress::Unit::kBytes, -1);
+  Progress progress(invocation, "Exporting", Progress::Unit::kBytes, -1);
   const Interruption interruption;
   const ProgressFunction receiver = Interruption::receiver(progress.receiver());
-  if (Outcome failure = outcome_of(session.set_progress(receiver))) return context.fail(*failure);
+  if (Outcome failure = outcome_of(session.set_progress(receiver)))
+    return invocation.fail(*failure);
   Result<std::string> report = write_file(session, options.output, options);
   progress.clear();
   if (!report.ok() && Interruption::is_asked()) {
-    context.note("Stopped: " + options.output + " was not written.");
+    invocation.note("Stopped: " + options.output + " was not written.");
     return kExitOk;  // the signal ends the program
   }
-  if (!report.ok()) return context.fail_in_session(std::move(report.failure()), id);
-  if (context.json()) {
-    context.print(*report);
+  if (!report.ok()) return invocation.fail_in_session(std::move(report.failure()), id);
+  if (invocation.json()) {
+    invocation.print(*report);
     return kExitOk;
   }
   const json::object counts = parse_object(*report);
-  context.note("Exported " + format_count(integer_at(counts, "entries"), "entry", "entries") +
-               " of " + id + " to " + options.output + ", " +
-               format_bytes(integer_at(counts, "bytes")) + ".");
+  invocation.note("Exported " + format_count(integer_at(counts, "entries"), "entry", "entries") +
+                  " of " + id + " to " + options.output + ", " +
+                  format_bytes(integer_at(counts, "bytes")) + ".");
   return kExitOk;
 }
 
-int run_export(Context& context, const ExportOptions& given) {
+int run_export(Invocation& invocation, const ExportOptions& given) {
   ExportOptions options = given;
-  if (options.format.empty()) options.format = context.json() ? "json" : "jsonl";
-  Result<std::string> id = session_or_all(context, options.operands, options.all);
-  if (!id.ok()) return context.fail(id.failure());
-  if (options.all) return export_all(context, options);
-  Result<OpenSession> open = open_session(context, *id);
-  if (!open.ok()) return context.fail(open.failure());
+  if (options.format.empty()) options.format = invocation.json() ? "json" : "jsonl";
+  Result<std::string> id = session_or_all(invocation, options.operands, options.all);
+  if (!id.ok()) return invocation.fail(id.failure());
+  if (options.all) return export_all(invocation, options);
+  Result<OpenSession> open = open_session(invocation, *id);
+  if (!open.ok()) return invocation.fail(open.failure());
   const std::string& path = options.output;
   if (!path.empty() && path != "-" && !is_written_in_place(path)) {
-    return export_to_file(context, open->session, *id, options);
+    return export_to_file(invocation, open->session, *id, options);
   }
   Result<std::string> text = export_text(open->session, options);
-  if (!text.ok()) return context.fail_in_session(std::move(text.failure()), *id);
+  if (!text.ok()) return invocation.fail_in_session(std::move(text.failure()), *id);
   // Only on a terminal: elsewhere it is to be what was remembered, byte by byte.
-  const bool is_shown = options.format == "markdown" && context.terminal().is_terminal();
+  const bool is_shown = options.format == "markdown" && invocation.terminal().is_terminal();
   if (path.empty() || path == "-") {
-    context.out().write(is_shown ? printable(*text, Lines::kKeep) : *text);
-    if (!text->empty() && !text->ends_with('\n')) context.out().write("\n");
+    invocation.out().write(is_shown ? printable(*text, Lines::kKeep) : *text);
+    if (!text->empty() && !text->ends_with('\n')) invocation.out().write("\n");
     return kExitOk;
   }
-  if (Outcome failure = write_in_place(path, *text)) return context.fail(*failure);
-  if (context.json()) {
+  if (Outcome failure = write_in_place(path, *text)) return invocation.fail(*failure);
+  if (invocation.json()) {
     // Printed after the exported text, it would spoil that.
-    if (!is_standard_output(path)) context.print(in_place_report(*text, options));
+    if (!is_standard_output(path)) invocation.print(in_place_report(*text, options));
     return kExitOk;
   }
-  context.note("Exported " + *id + " to " + path + ", " +
-               format_bytes(static_cast<int64_t>(text->size())) + ".");
+  invocation.note("Exported " + *id + " to " + path + ", " +
+                  format_bytes(static_cast<int64_t>(text->size())) + ".");
   return kExitOk;
 }
 
@@ -238,7 +239,7 @@ Runner declare_export(CLI::App& app) {
                "Every session, each into SESSION/entries.jsonl in the folder --output, as json "
                "into entries.json; `varve import --all` reads both back");
   options->conditions.declare(app, "--query");
-  return [options](Context& context) { return run_export(context, *options); };
+  return [options](Invocation& invocation) { return run_export(invocation, *options); };
 }
 
 }  // namespace

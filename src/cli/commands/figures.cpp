@@ -20,10 +20,11 @@ struct StatsOptions {
 };
 
 // An empty figure is left out.
-void print_figure(Context& context, std::string_view label, const std::string& value) {
+void print_figure(Invocation& invocation, std::string_view label, const std::string& value) {
   if (value.empty()) return;
-  context.print(context.terminal().paint(Style::kFaint, pad_right(label, kFigureLabelColumns)) +
-                printable(value, Lines::kJoin));
+  invocation.print(
+      invocation.terminal().paint(Style::kFaint, pad_right(label, kFigureLabelColumns)) +
+      printable(value, Lines::kJoin));
 }
 
 std::string entries_figure(const json::object& stats) {
@@ -90,44 +91,44 @@ std::string index_figure(const json::object& index) {
   return text;
 }
 
-void print_stats(Context& context, const json::object& stats) {
-  print_figure(context, "Session", string_at(stats, "session_id"));
-  print_figure(context, "Entries", entries_figure(stats));
-  print_figure(context, "Types", types_figure(object_at(stats, "types")));
-  print_figure(context, "Size", size_figure(object_at(stats, "size_bytes")));
-  print_figure(context, "Limit", of_limit(stats));
-  print_figure(context, "Changed", format_time(string_at(stats, "modified")));
-  print_figure(context, "Vectors", vectors_figure(stats));
-  print_figure(context, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
-  print_figure(context, "Durability", string_at(stats, "durability"));
-  print_figure(context, "Lock", lock_since(stats));
-  print_figure(context, "Sequence",
+void print_stats(Invocation& invocation, const json::object& stats) {
+  print_figure(invocation, "Session", string_at(stats, "session_id"));
+  print_figure(invocation, "Entries", entries_figure(stats));
+  print_figure(invocation, "Types", types_figure(object_at(stats, "types")));
+  print_figure(invocation, "Size", size_figure(object_at(stats, "size_bytes")));
+  print_figure(invocation, "Limit", of_limit(stats));
+  print_figure(invocation, "Changed", format_time(string_at(stats, "modified")));
+  print_figure(invocation, "Vectors", vectors_figure(stats));
+  print_figure(invocation, "In memory", format_bytes(integer_at(stats, "memory_bytes")));
+  print_figure(invocation, "Durability", string_at(stats, "durability"));
+  print_figure(invocation, "Lock", lock_since(stats));
+  print_figure(invocation, "Sequence",
                format_count(integer_at(stats, "last_seq")) + ", durable up to " +
                    format_count(integer_at(stats, "durable_seq")));
-  print_figure(context, "Generation", format_count(integer_at(stats, "generation")));
-  print_figure(context, "Damage", or_none(damage_figure(stats)));
-  print_figure(context, "Index", index_figure(object_at(stats, "index")));
-  if (bool_at(stats, "read_only")) print_figure(context, "Writing", "no: read-only");
+  print_figure(invocation, "Generation", format_count(integer_at(stats, "generation")));
+  print_figure(invocation, "Damage", or_none(damage_figure(stats)));
+  print_figure(invocation, "Index", index_figure(object_at(stats, "index")));
+  if (bool_at(stats, "read_only")) print_figure(invocation, "Writing", "no: read-only");
 }
 
-int stats_of_one(Context& context, const std::string& id) {
-  Result<OpenSession> open = open_session(context, id);
-  if (!open.ok()) return context.fail(open.failure());
+int stats_of_one(Invocation& invocation, const std::string& id) {
+  Result<OpenSession> open = open_session(invocation, id);
+  if (!open.ok()) return invocation.fail(open.failure());
   Result<std::string> stats = open->session.stats();
-  if (!stats.ok()) return context.fail_in_session(std::move(stats.failure()), id);
-  if (context.json()) {
-    context.print(*stats);
+  if (!stats.ok()) return invocation.fail_in_session(std::move(stats.failure()), id);
+  if (invocation.json()) {
+    invocation.print(*stats);
   } else {
-    print_stats(context, parse_object(*stats));
+    print_stats(invocation, parse_object(*stats));
   }
   return kExitOk;
 }
 
-int stats_of_all(Context& context) {
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+int stats_of_all(Invocation& invocation) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return context.fail(ids.failure());
+  if (!ids.ok()) return invocation.fail(ids.failure());
   Table table({{"SESSION", Align::kLeft, Style::kId},
                {"ENTRIES", Align::kRight},
                {"DELETED", Align::kRight},
@@ -139,12 +140,12 @@ int stats_of_all(Context& context) {
   int64_t bytes = 0;
   int code = kExitOk;
   for (const std::string& id : *ids) {
-    Result<Session> session = context.open_session(*store, id);
+    Result<Session> session = invocation.open_session(*store, id);
     Result<std::string> text =
         session.ok() ? session->stats() : Result<std::string>(session.failure());
     if (!text.ok() && is_gone(text.failure())) continue;
     if (!text.ok()) {
-      code = context.fail_in_one_of_all(std::move(text.failure()), id);
+      code = invocation.fail_in_one_of_all(std::move(text.failure()), id);
       continue;
     }
     const json::object stats = parse_object(*text);
@@ -156,15 +157,15 @@ int stats_of_all(Context& context) {
     entries += integer_at(stats, "entries");
     bytes += size;
   }
-  if (context.json()) {
-    context.print(object_text({{"sessions", array_text(reports)},
-                               {"entries", std::to_string(entries)},
-                               {"size_bytes", std::to_string(bytes)}}));
+  if (invocation.json()) {
+    invocation.print(object_text({{"sessions", array_text(reports)},
+                                  {"entries", std::to_string(entries)},
+                                  {"size_bytes", std::to_string(bytes)}}));
     return code;
   }
-  table.print(context.out(), context.terminal());
-  context.print(format_count(static_cast<int64_t>(reports.size()), "session", "sessions") + ", " +
-                format_count(entries, "entry", "entries") + ", " + format_bytes(bytes));
+  table.print(invocation.out(), invocation.terminal());
+  invocation.print(format_count(static_cast<int64_t>(reports.size()), "session", "sessions") +
+                   ", " + format_count(entries, "entry", "entries") + ", " + format_bytes(bytes));
   return code;
 }
 
@@ -172,21 +173,21 @@ Runner declare_stats(CLI::App& app) {
   auto options = std::make_shared<StatsOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-a,--all", options->all, "A table of every session");
-  return [options](Context& context) {
-    Result<std::string> id = session_or_all(context, options->operands, options->all);
-    if (!id.ok()) return context.fail(id.failure());
-    context.tolerate_damage();
-    return options->all ? stats_of_all(context) : stats_of_one(context, *id);
+  return [options](Invocation& invocation) {
+    Result<std::string> id = session_or_all(invocation, options->operands, options->all);
+    if (!id.ok()) return invocation.fail(id.failure());
+    invocation.tolerate_damage();
+    return options->all ? stats_of_all(invocation) : stats_of_one(invocation, *id);
   };
 }
 
-int run_files(Context& context, const Operands& operands) {
-  Result<OpenSession> open = open_session(context, operands);
-  if (!open.ok()) return context.fail(open.failure());
+int run_files(Invocation& invocation, const Operands& operands) {
+  Result<OpenSession> open = open_session(invocation, operands);
+  if (!open.ok()) return invocation.fail(open.failure());
   Result<std::string> files = open->session.files();
-  if (!files.ok()) return context.fail(files.failure());
-  if (context.json()) {
-    context.print(*files);
+  if (!files.ok()) return invocation.fail(files.failure());
+  if (invocation.json()) {
+    invocation.print(*files);
     return kExitOk;
   }
   Table table({{"FILE"}, {"SIZE", Align::kRight}, {"MODIFIED", Align::kLeft, Style::kFaint}});
@@ -197,40 +198,40 @@ int run_files(Context& context, const Operands& operands) {
     table.add_row({string_at(file, "name"), format_bytes(integer_at(file, "size_bytes")),
                    format_time(string_at(file, "modified"))});
   }
-  table.print(context.out(), context.terminal());
+  table.print(invocation.out(), invocation.terminal());
   return kExitOk;
 }
 
 Runner declare_files(CLI::App& app) {
   auto operands = std::make_shared<Operands>();
   operands->declare(app, 1);
-  return [operands](Context& context) { return run_files(context, *operands); };
+  return [operands](Invocation& invocation) { return run_files(invocation, *operands); };
 }
 
-int run_metrics(Context& context) {
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
-  Result<std::string> text = context.json() ? store->stats() : store->metrics();
-  if (!text.ok()) return context.fail(text.failure());
-  if (context.json()) {
-    context.print(raw_member(*text, "metrics"));
+int run_metrics(Invocation& invocation) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
+  Result<std::string> text = invocation.json() ? store->stats() : store->metrics();
+  if (!text.ok()) return invocation.fail(text.failure());
+  if (invocation.json()) {
+    invocation.print(raw_member(*text, "metrics"));
   } else {
-    context.out().write(*text);
+    invocation.out().write(*text);
   }
   return kExitOk;
 }
 
 Runner declare_metrics(CLI::App&) { return &run_metrics; }
 
-int run_version(Context& context) {
+int run_version(Invocation& invocation) {
   const std::string abi = std::to_string(varve_abi_version());
   const std::string format = std::to_string(VARVE_FILE_FORMAT);
-  if (context.json()) {
-    context.print(object_text(
+  if (invocation.json()) {
+    invocation.print(object_text(
         {{"version", quote(varve_version())}, {"abi_version", abi}, {"file_format", format}}));
   } else {
-    context.print(std::string("varve ") + varve_version() + " (ABI " + abi + ", file format " +
-                  format + ")");
+    invocation.print(std::string("varve ") + varve_version() + " (ABI " + abi + ", file format " +
+                     format + ")");
   }
   return kExitOk;
 }

@@ -135,17 +135,17 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
   return jobs;
 }
 
-Result<std::vector<ImportJob>> plan(const Context& context, const ImportOptions& options) {
+Result<std::vector<ImportJob>> plan(const Invocation& invocation, const ImportOptions& options) {
   if (!options.directory.empty()) {
     if (!options.operands.given().empty()) {
       return usage_failure("--all imports every session of the directory: name no other files");
     }
-    if (!context.globals().session.empty()) {
+    if (!invocation.globals().session.empty()) {
       return usage_failure("--all imports into a session for each folder: do not name one as well");
     }
     return jobs_of_directory(options.directory);
   }
-  Result<SessionOperands> words = split_session(context, options.operands, 1, Wanted::kOrMore);
+  Result<SessionOperands> words = split_session(invocation, options.operands, 1, Wanted::kOrMore);
   if (!words.ok()) return std::move(words.failure());
   std::vector<ImportJob> jobs;
   jobs.push_back({words->session, words->rest});
@@ -180,8 +180,8 @@ void take_back(Store& store, Session& session) {
 // Imports the files of jobs, as the options say.
 class Importer {
  public:
-  Importer(Context& context, const ImportOptions& options, Progress& progress)
-      : context_(context), options_(options), progress_(progress) {}
+  Importer(Invocation& invocation, const ImportOptions& options, Progress& progress)
+      : invocation_(invocation), options_(options), progress_(progress) {}
 
   // What comes through a pipe is read here, before a store or a session is made for it: it may not
   // come at all, and whoever gives up waiting leaves none behind.
@@ -224,7 +224,7 @@ class Importer {
   Result<Session> session_of(Store& store, const std::string& id, std::optional<Store>& memory,
                              bool* is_new) {
     *is_new = false;
-    Result<Session> session = context_.open_session(store, id);
+    Result<Session> session = invocation_.open_session(store, id);
     if (session.ok() || session.failure().status != VARVE_NOT_FOUND || options_.no_create) {
       return session;
     }
@@ -235,7 +235,7 @@ class Importer {
       *is_new = session.ok();
       return session;
     }
-    Result<Store> opened = context_.open_trial_store();
+    Result<Store> opened = invocation_.open_trial_store();
     if (!opened.ok()) return std::move(opened.failure());
     memory.emplace(std::move(*opened));
     return memory->create_session(made);
@@ -244,7 +244,7 @@ class Importer {
   Outcome import_files(Session& session, const ImportJob& job, ImportReport& report) {
     for (size_t i = 0; i < job.sources.size(); ++i) {
       Outcome failure = import_file(session, job.files[i], job.sources[i], report);
-      if (failure) return context_.with_hint(*std::move(failure), job.session);
+      if (failure) return invocation_.with_hint(*std::move(failure), job.session);
     }
     return std::nullopt;
   }
@@ -267,7 +267,7 @@ class Importer {
     return std::nullopt;
   }
 
-  Context& context_;
+  Invocation& invocation_;
   const ImportOptions& options_;
   Progress& progress_;
 };
@@ -281,17 +281,17 @@ std::string report_text(const ImportReport& report) {
          ",\"format\":" + quote(report.format);
 }
 
-void show_refused(Context& context, const ImportReport& report) {
+void show_refused(Invocation& invocation, const ImportReport& report) {
   const size_t shown = std::min(kRefusedShown, report.refused_lines.size());
-  for (size_t i = 0; i < shown; ++i) context.warn(report.refused_lines[i]);
+  for (size_t i = 0; i < shown; ++i) invocation.warn(report.refused_lines[i]);
   const int64_t more = report.refused_total - static_cast<int64_t>(shown);
-  if (more > 0) context.warn(format_count(more, "more line", "more lines") + " refused");
+  if (more > 0) invocation.warn(format_count(more, "more line", "more lines") + " refused");
 }
 
 // Where most has another form, it is no damage: another program wrote it.
-void show_way(Context& context, const ImportReport& report) {
+void show_way(Invocation& invocation, const ImportReport& report) {
   if (report.foreign <= report.added + report.existing) return;
-  context.note(
+  invocation.note(
       "  What another program wrote has to be converted first: "
       "docs/export-import.md#other-programs "
       "shows how.");
@@ -311,53 +311,53 @@ std::string summary(const ImportReport& report, const std::string& where, bool d
 
 // Whether all that the files contain would be refused. Tried in memory, where there is no store
 // yet.
-bool is_all_refused(Context& context, ImportJob& job, const ImportOptions& options) {
-  Result<Store> store = context.open_store(Access::kExisting);
+bool is_all_refused(Invocation& invocation, ImportJob& job, const ImportOptions& options) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
   if (store.ok() || store.failure().status != VARVE_NOT_FOUND) return false;
-  Result<Store> memory = context.open_trial_store();
+  Result<Store> memory = invocation.open_trial_store();
   if (!memory.ok()) return false;
   ImportOptions trial = options;
   trial.dry_run = true;
-  Progress hidden = Progress::hidden(context);
+  Progress hidden = Progress::hidden(invocation);
   ImportReport report;
-  if (Importer(context, trial, hidden).run(*memory, job, report)) return false;
+  if (Importer(invocation, trial, hidden).run(*memory, job, report)) return false;
   return report.added == 0 && report.refused_total > 0;
 }
 
-Result<Store> store_for(Context& context, const ImportOptions& options,
+Result<Store> store_for(Invocation& invocation, const ImportOptions& options,
                         std::vector<ImportJob>& jobs) {
   const bool may_create = !options.no_create && !options.dry_run;
   if (may_create && options.directory.empty()) {
     // What is refused is told the same way, and no store is left behind.
-    if (is_all_refused(context, jobs.front(), options)) return context.open_trial_store();
+    if (is_all_refused(invocation, jobs.front(), options)) return invocation.open_trial_store();
     const std::string& id = jobs.front().session;
-    Result<Store> store = context.open_store_for(creation_of(id));
-    if (!store.ok()) return context.creation_failure(std::move(store.failure()), id);
+    Result<Store> store = invocation.open_store_for(creation_of(id));
+    if (!store.ok()) return invocation.creation_failure(std::move(store.failure()), id);
     return store;
   }
-  Result<Store> store = context.open_store(may_create ? Access::kCreate : Access::kExisting);
+  Result<Store> store = invocation.open_store(may_create ? Access::kCreate : Access::kExisting);
   if (store.ok() || !options.dry_run || options.no_create ||
       store.failure().status != VARVE_NOT_FOUND) {
     return store;
   }
-  return context.open_trial_store();
+  return invocation.open_trial_store();
 }
 
-int run_import(Context& context, const ImportOptions& options) {
-  Result<std::vector<ImportJob>> jobs = plan(context, options);
-  if (!jobs.ok()) return context.fail(jobs.failure());
-  Progress progress(context, "Importing", Progress::Unit::kBytes, total_bytes(*jobs));
-  Importer importer(context, options, progress);
+int run_import(Invocation& invocation, const ImportOptions& options) {
+  Result<std::vector<ImportJob>> jobs = plan(invocation, options);
+  if (!jobs.ok()) return invocation.fail(jobs.failure());
+  Progress progress(invocation, "Importing", Progress::Unit::kBytes, total_bytes(*jobs));
+  Importer importer(invocation, options, progress);
   if (options.directory.empty()) {  // the sessions of one are each looked at on their own
     if (Outcome failure = importer.look_at_files(jobs->front())) {
       progress.clear();
-      return context.fail(*failure);
+      return invocation.fail(*failure);
     }
   }
-  Result<Store> store = store_for(context, options, *jobs);
+  Result<Store> store = store_for(invocation, options, *jobs);
   if (!store.ok()) {
     progress.clear();
-    return context.fail(store.failure());
+    return invocation.fail(store.failure());
   }
   ImportReport total;
   std::vector<std::string> sessions;
@@ -366,7 +366,7 @@ int run_import(Context& context, const ImportOptions& options) {
     ImportReport report;
     if (Outcome failure = importer.run(*store, job, report)) {
       progress.clear();
-      const int failed = context.fail(*failure);
+      const int failed = invocation.fail(*failure);
       if (code == kExitOk) code = failed;
       continue;  // nobody knows how much of it was added
     }
@@ -375,20 +375,20 @@ int run_import(Context& context, const ImportOptions& options) {
   }
   progress.clear();
   if (options.directory.empty() && code != kExitOk) return code;
-  if (context.json()) {
+  if (invocation.json()) {
     const std::string each = options.directory.empty()
                                  ? "\"session_id\":" + quote(jobs->front().session) + ","
                                  : "\"sessions\":" + array_text(sessions) + ",";
-    context.print("{" + each + report_text(total) + "}");
+    invocation.print("{" + each + report_text(total) + "}");
   } else {
     const std::string where =
         options.directory.empty()
             ? jobs->front().session
             : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions");
-    show_refused(context, total);
-    context.note(summary(total, where, options.dry_run));
-    if (total.exceeds_limit) context.warn(kExceedsLimit);
-    show_way(context, total);
+    show_refused(invocation, total);
+    invocation.note(summary(total, where, options.dry_run));
+    if (total.exceeds_limit) invocation.warn(kExceedsLimit);
+    show_way(invocation, total);
   }
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;
   return code;
@@ -409,7 +409,7 @@ Runner declare_import(CLI::App& app) {
   app.add_flag("--dry-run", options->dry_run, "Only report what would be added");
   app.add_flag("--no-create", options->no_create,
                "Do not create a session that does not exist yet");
-  return [options](Context& context) { return run_import(context, *options); };
+  return [options](Invocation& invocation) { return run_import(invocation, *options); };
 }
 
 }  // namespace

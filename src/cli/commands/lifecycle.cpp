@@ -78,10 +78,10 @@ std::shared_ptr<LifecycleOptions> declare_common(CLI::App& app) {
 }
 
 Runner run_of(const std::shared_ptr<LifecycleOptions>& options, Verb verb) {
-  return [options, verb](Context& context) {
-    return run_on_sessions(context, options->sessions,
+  return [options, verb](Invocation& invocation) {
+    return run_on_sessions(invocation, options->sessions,
                            verb == Verb::kPurge ? "Purging" : "Compacting",
-                           [&](Context&, Session& session, const std::string& id) {
+                           [&](Invocation&, Session& session, const std::string& id) {
                              return shrink(session, id, verb, *options);
                            });
   };
@@ -108,22 +108,22 @@ std::string sweep_summary(const json::object& report) {
          format_number(number_at(report, "duration_ms"), 1) + " ms";
 }
 
-int run_sweep(Context& context) {
-  if (!context.globals().session.empty()) {
-    return context.fail(usage_failure("a sweep is of every session: do not name one"));
+int run_sweep(Invocation& invocation) {
+  if (!invocation.globals().session.empty()) {
+    return invocation.fail(usage_failure("a sweep is of every session: do not name one"));
   }
-  context.tolerate_damage();
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+  invocation.tolerate_damage();
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   Result<std::string> text = store->sweep();
-  if (!text.ok()) return context.fail(text.failure());
+  if (!text.ok()) return invocation.fail(text.failure());
   const json::object report = parse_object(*text);
-  if (context.json()) {
-    context.print(*text);
+  if (invocation.json()) {
+    invocation.print(*text);
   } else {
-    context.note(sweep_summary(report));
+    invocation.note(sweep_summary(report));
   }
-  return warn_of_problems(context, report, "not swept");
+  return warn_of_problems(invocation, report, "not swept");
 }
 
 Runner declare_sweep(CLI::App&) { return &run_sweep; }

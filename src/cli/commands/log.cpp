@@ -34,37 +34,37 @@ std::vector<std::string_view> stored_lines(std::string_view results_json) {
   return lines;
 }
 
-void print_lines(Context& context, const std::vector<std::string_view>& lines,
+void print_lines(Invocation& invocation, const std::vector<std::string_view>& lines,
                  const LogOptions& options) {
-  if (context.json()) {
-    context.out().write("[");
+  if (invocation.json()) {
+    invocation.out().write("[");
     for (size_t i = 0; i < lines.size(); ++i) {
-      if (i > 0) context.out().write(",\n");
-      context.out().write(lines[i]);
+      if (i > 0) invocation.out().write(",\n");
+      invocation.out().write(lines[i]);
     }
-    context.out().write("]\n");
+    invocation.out().write("]\n");
     return;
   }
-  const bool cut = context.terminal().is_terminal() && !options.full;
-  for (size_t i = 0; i < lines.size() && context.out().error() == 0; ++i) {
-    if (context.quiet()) {
-      context.print(printable(unquote(raw_member(lines[i], "id")), Lines::kJoin));
+  const bool cut = invocation.terminal().is_terminal() && !options.full;
+  for (size_t i = 0; i < lines.size() && invocation.out().error() == 0; ++i) {
+    if (invocation.quiet()) {
+      invocation.print(printable(unquote(raw_member(lines[i], "id")), Lines::kJoin));
     } else if (options.one_line) {
-      print_entry_line(context, lines[i]);
+      print_entry_line(invocation, lines[i]);
     } else {
-      if (i > 0) context.print("");
-      print_entry(context, lines[i], Detail::kUsual, cut ? kContentLines : 0);
+      if (i > 0) invocation.print("");
+      print_entry(invocation, lines[i], Detail::kUsual, cut ? kContentLines : 0);
     }
   }
 }
 
 // On a terminal, that there are more than those shown.
-Outcome note_others(Context& context, Session& session, const json::object& conditions,
+Outcome note_others(Invocation& invocation, Session& session, const json::object& conditions,
                     size_t shown) {
-  if (context.quiet() || !context.terminal().is_terminal()) return std::nullopt;
+  if (invocation.quiet() || !invocation.terminal().is_terminal()) return std::nullopt;
   Result<uint64_t> found = session.count(json_of(conditions));
   if (!found.ok()) return std::move(found.failure());
-  context.note(context.err_terminal().paint(
+  invocation.note(invocation.err_terminal().paint(
       Style::kFaint, "(" + format_count(static_cast<int64_t>(shown)) + " of " +
                          format_count(static_cast<int64_t>(*found), "entry", "entries") +
                          "; -n 0 shows all)"));
@@ -72,7 +72,7 @@ Outcome note_others(Context& context, Session& session, const json::object& cond
 }
 
 // Prints what the conditions find in the session.
-Outcome show_log(Context& context, Session& session, const json::object& conditions,
+Outcome show_log(Invocation& invocation, Session& session, const json::object& conditions,
                  const LogOptions& options) {
   json::object query = conditions;
   query["sort_by"] = "time";
@@ -86,22 +86,22 @@ Outcome show_log(Context& context, Session& session, const json::object& conditi
   if (!text.ok()) return std::move(text.failure());
   std::vector<std::string_view> lines = stored_lines(*text);
   if (options.reverse) std::reverse(lines.begin(), lines.end());
-  print_lines(context, lines, options);
-  if (context.json()) return std::nullopt;
-  if (lines.empty()) context.note("No entries.");
+  print_lines(invocation, lines, options);
+  if (invocation.json()) return std::nullopt;
+  if (lines.empty()) invocation.note("No entries.");
   const bool has_more = raw_member(*text, "next").starts_with('"');
-  return has_more ? note_others(context, session, conditions, lines.size()) : std::nullopt;
+  return has_more ? note_others(invocation, session, conditions, lines.size()) : std::nullopt;
 }
 
-int run_log(Context& context, const LogOptions& options) {
-  Result<std::string> id = session_operand(context, options.operands);
-  if (!id.ok()) return context.fail(id.failure());
+int run_log(Invocation& invocation, const LogOptions& options) {
+  Result<std::string> id = session_operand(invocation, options.operands);
+  if (!id.ok()) return invocation.fail(id.failure());
   Result<json::object> conditions = options.conditions.query({});
-  if (!conditions.ok()) return context.fail(conditions.failure());
-  Result<OpenSession> open = open_session(context, *id);
-  if (!open.ok()) return context.fail(open.failure());
-  if (Outcome failure = show_log(context, open->session, *conditions, options)) {
-    return context.fail_in_session(*std::move(failure), *id);
+  if (!conditions.ok()) return invocation.fail(conditions.failure());
+  Result<OpenSession> open = open_session(invocation, *id);
+  if (!open.ok()) return invocation.fail(open.failure());
+  if (Outcome failure = show_log(invocation, open->session, *conditions, options)) {
+    return invocation.fail_in_session(*std::move(failure), *id);
   }
   return kExitOk;
 }
@@ -116,7 +116,7 @@ Runner declare_log(CLI::App& app) {
   app.add_flag("--oneline", options->one_line, "One line for each entry");
   app.add_flag("--full", options->full, "Do not cut long contents on a terminal");
   app.add_flag("--reverse", options->reverse, "Show the oldest of them first");
-  return [options](Context& context) { return run_log(context, *options); };
+  return [options](Invocation& invocation) { return run_log(invocation, *options); };
 }
 
 }  // namespace

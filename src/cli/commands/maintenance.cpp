@@ -27,9 +27,9 @@ std::string notes_text(const json::object& report) {
   return text;
 }
 
-std::string verify_summary(const Context& context, const std::string& id,
+std::string verify_summary(const Invocation& invocation, const std::string& id,
                            const json::object& report) {
-  const Terminal& terminal = context.terminal();
+  const Terminal& terminal = invocation.terminal();
   std::string entries = format_count(integer_at(report, "entries"), "entry", "entries");
   const int64_t vectors = integer_at(object_at(report, "vectors"), "entries");
   if (vectors > 0) entries += ", " + format_count(vectors, "vector", "vectors");
@@ -55,12 +55,12 @@ std::string verify_summary(const Context& context, const std::string& id,
   return text + notes_text(report);
 }
 
-Result<SessionOutcome> verify_session(Context& context, Session& session, const std::string& id,
-                                      bool deep) {
+Result<SessionOutcome> verify_session(Invocation& invocation, Session& session,
+                                      const std::string& id, bool deep) {
   Result<std::string> text = session.verify(deep ? "{\"deep\":true}" : "");
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(*text);
-  return SessionOutcome{*text, verify_summary(context, id, report),
+  return SessionOutcome{*text, verify_summary(invocation, id, report),
                         bool_at(report, "ok") ? kExitOk : kExitDamaged, Said::kFound};
 }
 
@@ -73,9 +73,9 @@ Runner declare_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
   options->sessions.declare(app);
   app.add_flag("--deep", options->deep, "Also compare every list of the index with the log");
-  return [options](Context& context) {
-    return run_on_sessions(context, options->sessions, "Verifying",
-                           [&](Context& own, Session& session, const std::string& id) {
+  return [options](Invocation& invocation) {
+    return run_on_sessions(invocation, options->sessions, "Verifying",
+                           [&](Invocation& own, Session& session, const std::string& id) {
                              return verify_session(own, session, id, options->deep);
                            });
   };
@@ -136,9 +136,9 @@ Runner declare_repair(CLI::App& app) {
   app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
   app.add_flag("--accept-edits", options->accept_edits,
                "Keep lines that somebody edited, with a new checksum");
-  return [options](Context& context) {
-    return run_on_sessions(context, options->sessions, "Repairing",
-                           [&](Context&, Session& session, const std::string& id) {
+  return [options](Invocation& invocation) {
+    return run_on_sessions(invocation, options->sessions, "Repairing",
+                           [&](Invocation&, Session& session, const std::string& id) {
                              return repair_session(session, id, *options);
                            });
   };
@@ -170,15 +170,15 @@ Runner declare_migrate(CLI::App& app) {
   auto options = std::make_shared<MigrateOptions>();
   options->sessions.declare(app);
   app.add_flag("--dry-run", options->dry_run, "Only report what would be done");
-  return [options](Context& context) {
-    return run_on_sessions(context, options->sessions, "Migrating",
-                           [&](Context&, Session& session, const std::string& id) {
+  return [options](Invocation& invocation) {
+    return run_on_sessions(invocation, options->sessions, "Migrating",
+                           [&](Invocation&, Session& session, const std::string& id) {
                              return migrate_session(session, id, options->dry_run);
                            });
   };
 }
 
-Result<SessionOutcome> show_index(Context&, Session& session, const std::string&) {
+Result<SessionOutcome> show_index(Invocation&, Session& session, const std::string&) {
   Result<std::string> text = session.index();
   if (!text.ok()) return std::move(text.failure());
   std::string document = *text;
@@ -186,7 +186,7 @@ Result<SessionOutcome> show_index(Context&, Session& session, const std::string&
   return SessionOutcome{document, printable(document, Lines::kKeep), kExitOk, Said::kContents};
 }
 
-Result<SessionOutcome> rebuild_index(Context&, Session& session, const std::string& id) {
+Result<SessionOutcome> rebuild_index(Invocation&, Session& session, const std::string& id) {
   Result<std::string> text = session.rebuild_index();
   if (!text.ok()) return std::move(text.failure());
   const json::object report = parse_object(*text);
@@ -208,12 +208,12 @@ Runner declare_index(CLI::App& app) {
   auto options = std::make_shared<IndexOptions>();
   options->sessions.declare(app, "Every session; only with --rebuild");
   app.add_flag("--rebuild", options->rebuild, "Discard the index and rebuild it from the log");
-  return [options](Context& context) {
+  return [options](Invocation& invocation) {
     if (options->sessions.all && !options->rebuild) {
-      return context.fail(usage_failure("--all needs --rebuild"));
+      return invocation.fail(usage_failure("--all needs --rebuild"));
     }
     return run_on_sessions(
-        context, options->sessions, "Rebuilding",
+        invocation, options->sessions, "Rebuilding",
         options->rebuild ? SessionWork(&rebuild_index) : SessionWork(&show_index));
   };
 }

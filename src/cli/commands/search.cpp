@@ -15,87 +15,89 @@ namespace {
 enum class Explain { kNothing, kResults, kQuery };
 
 // A query that failed in session `id`.
-Failure query_failure(const Context& context, const SearchOptions& options, Failure failure,
+Failure query_failure(const Invocation& invocation, const SearchOptions& options, Failure failure,
                       const std::string& id) {
   options.name_option(failure);
-  return context.with_hint(std::move(failure), id);
+  return invocation.with_hint(std::move(failure), id);
 }
 
 // Queries the session, or with --all the store.
-Result<Results> ask(Context& context, const SearchOptions& options, const std::string& query) {
+Result<Results> ask(Invocation& invocation, const SearchOptions& options,
+                    const std::string& query) {
   if (options.all()) {
-    Result<Store> store = context.open_store(Access::kExisting);
+    Result<Store> store = invocation.open_store(Access::kExisting);
     if (!store.ok()) return std::move(store.failure());
     Result<Results> results = store->query(query);
     if (!results.ok()) options.name_option(results.failure());
     return results;
   }
-  const std::string& id = context.globals().named_session();
-  Result<OpenSession> open = open_session(context, id);
+  const std::string& id = invocation.globals().named_session();
+  Result<OpenSession> open = open_session(invocation, id);
   if (!open.ok()) return std::move(open.failure());
   Result<Results> results = open->session.query(query);
-  if (!results.ok()) return query_failure(context, options, std::move(results.failure()), id);
+  if (!results.ok()) return query_failure(invocation, options, std::move(results.failure()), id);
   return results;
 }
 
 // Whoever asks for an option of a program rarely means that it must not be there.
-void note_nothing(Context& context, const SearchOptions& options) {
-  context.note("Nothing was found.");
+void note_nothing(Invocation& invocation, const SearchOptions& options) {
+  invocation.note("Nothing was found.");
   const std::string word = printable(options.excluded_word(), Lines::kJoin);
   if (word.empty()) return;
-  context.note("  " + word + " means that it must not be there; \"" + word +
-               "\" in quotes is looked for.");
+  invocation.note("  " + word + " means that it must not be there; \"" + word +
+                  "\" in quotes is looked for.");
 }
 
 // Notes on the page of results, on standard error.
-void note_page(Context& context, const SearchOptions& options, size_t count,
+void note_page(Invocation& invocation, const SearchOptions& options, size_t count,
                std::string_view results_json) {
-  if (count == 0) note_nothing(context, options);
+  if (count == 0) note_nothing(invocation, options);
   const std::string_view next = raw_member(results_json, "next");
   if (!next.starts_with('"')) return;
-  context.note("There are more: add " + (options.is_raw()
-                                             ? "\"after\":" + std::string(next) + " to the query."
-                                             : "--after " + unquote(next) + ", or raise --limit."));
+  invocation.note("There are more: add " +
+                  (options.is_raw() ? "\"after\":" + std::string(next) + " to the query."
+                                    : "--after " + unquote(next) + ", or raise --limit."));
 }
 
-void print_explanation(Context& context, std::string_view results_json, const std::string& query,
-                       bool with_query) {
-  if (with_query) context.print("Query       " + printable(query, Lines::kJoin));
-  print_answer(context, parse_object(raw_member(results_json, "explain")));
+void print_explanation(Invocation& invocation, std::string_view results_json,
+                       const std::string& query, bool with_query) {
+  if (with_query) invocation.print("Query       " + printable(query, Lines::kJoin));
+  print_answer(invocation, parse_object(raw_member(results_json, "explain")));
 }
 
-int run_search(Context& context, const SearchOptions& options, Explain explain) {
-  if (Outcome mistake = options.check(context)) return context.fail(*mistake);
+int run_search(Invocation& invocation, const SearchOptions& options, Explain explain) {
+  if (Outcome mistake = options.check(invocation)) return invocation.fail(*mistake);
   const bool explained = explain != Explain::kNothing;
   // Always for people, who see figures: they show why a result is where it is.
-  const bool shows_figures = !context.json() && !context.quiet();
+  const bool shows_figures = !invocation.json() && !invocation.quiet();
   Result<std::string> query = options.query(explained || shows_figures);
-  if (!query.ok()) return context.fail(query.failure());
-  Result<Results> results = ask(context, options, *query);
-  if (!results.ok()) return context.fail(results.failure());
-  if (context.quiet() && !context.json()) {
-    if (Outcome failed = print_result_ids(context, *results, options.all())) {
-      return context.fail(*failed);
+  if (!query.ok()) return invocation.fail(query.failure());
+  Result<Results> results = ask(invocation, options, *query);
+  if (!results.ok()) return invocation.fail(results.failure());
+  if (invocation.quiet() && !invocation.json()) {
+    if (Outcome failed = print_result_ids(invocation, *results, options.all())) {
+      return invocation.fail(*failed);
     }
     return kExitOk;
   }
   Result<std::string_view> text = results->json();
-  if (!text.ok()) return context.fail(text.failure());
-  if (context.json()) {
-    context.print(explain == Explain::kQuery ? object_text({{"query", *query}, {"answer", *text}})
-                                             : std::string(*text));
+  if (!text.ok()) return invocation.fail(text.failure());
+  if (invocation.json()) {
+    invocation.print(explain == Explain::kQuery
+                         ? object_text({{"query", *query}, {"answer", *text}})
+                         : std::string(*text));
     return kExitOk;
   }
   if (explain == Explain::kQuery) {
-    print_explanation(context, *text, *query, true);
-    if (!results->empty()) context.print("");
+    print_explanation(invocation, *text, *query, true);
+    if (!results->empty()) invocation.print("");
   }
-  print_results(context, *text, {options.all(), explained});
+  print_results(invocation, *text, {options.all(), explained});
   if (explain == Explain::kResults) {
-    if (!results->empty()) context.print("");
-    print_explanation(context, *text, *query, false);
+    if (!results->empty()) invocation.print("");
+    print_explanation(invocation, *text, *query, false);
   }
-  note_page(context, options, results->size(), *text);
+  note_page(invocation, options, results->size(), *text);
   return kExitOk;
 }
 
@@ -108,8 +110,8 @@ Runner declare_search(CLI::App& app) {
   declared->options.declare_selection(app);
   declared->options.declare_order(app);
   app.add_flag("--explain", declared->explain, "Also show why each result is where it is");
-  return [declared](Context& context) {
-    return run_search(context, declared->options,
+  return [declared](Invocation& invocation) {
+    return run_search(invocation, declared->options,
                       declared->explain ? Explain::kResults : Explain::kNothing);
   };
 }
@@ -118,7 +120,9 @@ Runner declare_explain(CLI::App& app) {
   auto options = std::make_shared<SearchOptions>();
   options->declare_selection(app);
   options->declare_order(app);
-  return [options](Context& context) { return run_search(context, *options, Explain::kQuery); };
+  return [options](Invocation& invocation) {
+    return run_search(invocation, *options, Explain::kQuery);
+  };
 }
 
 // What the query or the process lacks is no reason to leave a session out: others would follow.
@@ -129,9 +133,9 @@ bool is_of_all_sessions(const Failure& failure) {
 }
 
 // Counts session by session, the sum over all that --user and --agent name, if that is the same.
-Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
+Result<uint64_t> count_in_store(Invocation& invocation, const SearchOptions& options,
                                 const std::string& query) {
-  Result<Store> store = context.open_store(Access::kExisting);
+  Result<Store> store = invocation.open_store(Access::kExisting);
   if (!store.ok()) return std::move(store.failure());
   if (const auto store_query = options.store_query_to_count()) {
     Result<Results> results = store->query(*store_query);
@@ -143,46 +147,46 @@ Result<uint64_t> count_in_store(Context& context, const SearchOptions& options,
   if (!ids.ok()) return std::move(ids.failure());
   uint64_t total = 0;
   for (const std::string& id : *ids) {
-    Result<Session> session = context.open_session(*store, id);
+    Result<Session> session = invocation.open_session(*store, id);
     Result<uint64_t> count =
         session.ok() ? session->count(query) : Result<uint64_t>(session.failure());
     if (count.ok()) {
       total += *count;
     } else if (is_of_all_sessions(count.failure())) {
-      return query_failure(context, options, std::move(count.failure()), id);
+      return query_failure(invocation, options, std::move(count.failure()), id);
     } else if (!is_gone(count.failure())) {
-      context.warn_of_left_out(count.failure(), id);
+      invocation.warn_of_left_out(count.failure(), id);
     }
   }
   return total;
 }
 
-Result<uint64_t> count_in_session(Context& context, const SearchOptions& options,
+Result<uint64_t> count_in_session(Invocation& invocation, const SearchOptions& options,
                                   const std::string& query) {
-  const std::string& id = context.globals().named_session();
-  Result<OpenSession> open = open_session(context, id);
+  const std::string& id = invocation.globals().named_session();
+  Result<OpenSession> open = open_session(invocation, id);
   if (!open.ok()) return std::move(open.failure());
   Result<uint64_t> count = open->session.count(query);
-  if (!count.ok()) return query_failure(context, options, std::move(count.failure()), id);
+  if (!count.ok()) return query_failure(invocation, options, std::move(count.failure()), id);
   return count;
 }
 
-int run_count(Context& context, const SearchOptions& options) {
-  if (Outcome mistake = options.check(context)) return context.fail(*mistake);
+int run_count(Invocation& invocation, const SearchOptions& options) {
+  if (Outcome mistake = options.check(invocation)) return invocation.fail(*mistake);
   Result<std::string> query = options.conditions();
-  if (!query.ok()) return context.fail(query.failure());
-  Result<uint64_t> count = options.all() ? count_in_store(context, options, *query)
-                                         : count_in_session(context, options, *query);
-  if (!count.ok()) return context.fail(count.failure());
+  if (!query.ok()) return invocation.fail(query.failure());
+  Result<uint64_t> count = options.all() ? count_in_store(invocation, options, *query)
+                                         : count_in_session(invocation, options, *query);
+  if (!count.ok()) return invocation.fail(count.failure());
   const std::string number = std::to_string(*count);
-  context.print(context.json() ? object_text({{"count", number}}) : number);
+  invocation.print(invocation.json() ? object_text({{"count", number}}) : number);
   return kExitOk;
 }
 
 Runner declare_count(CLI::App& app) {
   auto options = std::make_shared<SearchOptions>();
   options->declare_selection(app);
-  return [options](Context& context) { return run_count(context, *options); };
+  return [options](Invocation& invocation) { return run_count(invocation, *options); };
 }
 
 }  // namespace

@@ -72,42 +72,42 @@ Result<std::string> creation_options(const CreateOptions& options, const std::st
   return with_members(options.extra, document);
 }
 
-int run_create(Context& context, const CreateOptions& options) {
+int run_create(Invocation& invocation, const CreateOptions& options) {
   const std::vector<std::string> words = options.operands.given();
-  const Globals& globals = context.globals();
+  const Globals& globals = invocation.globals();
   if (!words.empty() && !globals.session.empty()) {
-    return context.fail(
+    return invocation.fail(
         usage_failure("the session is named twice: as an argument and by "
                       "--session"));
   }
   if (!words.empty() && words.front().empty()) {
-    return context.fail(
+    return invocation.fail(
         usage_failure("the session's id is empty", "Leave it out to have one made."));
   }
   const std::string id = words.empty() ? globals.named_session() : words.front();
   Result<std::string> document = creation_options(options, id);
-  if (!document.ok()) return context.fail(document.failure());
-  Result<Store> store = context.open_store_for(*document);
+  if (!document.ok()) return invocation.fail(document.failure());
+  Result<Store> store = invocation.open_store_for(*document);
   if (!store.ok()) {
     name_mistake(store.failure(), options);
-    return context.fail(context.creation_failure(std::move(store.failure()), id));
+    return invocation.fail(invocation.creation_failure(std::move(store.failure()), id));
   }
   Result<Session> session = store->create_session(*document);
   if (!session.ok()) {
     name_mistake(session.failure(), options);
-    Failure failure = context.creation_failure(std::move(session.failure()), id);
+    Failure failure = invocation.creation_failure(std::move(session.failure()), id);
     if (failure.status == VARVE_ALREADY_EXISTS && !options.if_missing) {
       failure.hint = "With --if-missing, that is not an error.";
     }
-    return context.fail(failure);
+    return invocation.fail(failure);
   }
-  if (!context.json()) {
-    context.print(session->id());
+  if (!invocation.json()) {
+    invocation.print(session->id());
     return kExitOk;
   }
   Result<std::string> metadata = session->metadata();
-  if (!metadata.ok()) return context.fail(metadata.failure());
-  context.print(*metadata);
+  if (!metadata.ok()) return invocation.fail(metadata.failure());
+  invocation.print(*metadata);
   return kExitOk;
 }
 
@@ -127,7 +127,7 @@ Runner declare_create(CLI::App& app) {
                  "ttl_policy, decay_config, compaction_config, preferences, durability")
       ->type_name("JSON");
   app.add_flag("--if-missing", options->if_missing, "Succeed if the session already exists");
-  return [options](Context& context) { return run_create(context, *options); };
+  return [options](Invocation& invocation) { return run_create(invocation, *options); };
 }
 
 constexpr int64_t kPageMax = 10'000;  // the most that the library gives
@@ -174,9 +174,9 @@ std::string_view inside_brackets(std::string_view array) {
   return array.size() >= 2 ? array.substr(1, array.size() - 2) : std::string_view();
 }
 
-int run_list(Context& context, const ListOptions& options) {
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+int run_list(Invocation& invocation, const ListOptions& options) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   Table table = session_table();
   std::string raw_sessions;
   std::string next = options.after;
@@ -184,14 +184,14 @@ int run_list(Context& context, const ListOptions& options) {
   bool first = true;
   do {
     Result<std::string> page = store->sessions(list_filter(options, next, first));
-    if (!page.ok()) return context.fail(page.failure());
+    if (!page.ok()) return invocation.fail(page.failure());
     first = false;
     const json::object document = parse_object(*page);
     for (const json::value& session : array_at(document, "sessions")) {
       if (!session.is_object()) continue;
       ++count;
-      if (context.quiet() && !context.json()) {
-        context.print(string_at(session.get_object(), "session_id"));
+      if (invocation.quiet() && !invocation.json()) {
+        invocation.print(string_at(session.get_object(), "session_id"));
       }
       add_session_row(table, session.get_object());
     }
@@ -200,15 +200,15 @@ int run_list(Context& context, const ListOptions& options) {
     raw_sessions += items;
     next = string_at(document, "next");
   } while ((options.all || options.limit == 0) && !next.empty());
-  if (context.json()) {
-    context.print(object_text(
+  if (invocation.json()) {
+    invocation.print(object_text(
         {{"sessions", "[" + raw_sessions + "]"}, {"next", next.empty() ? "null" : quote(next)}}));
     return kExitOk;
   }
-  if (context.quiet()) return kExitOk;
-  if (count == 0) context.note("No sessions.");
-  table.print(context.out(), context.terminal());
-  if (!next.empty()) context.note("There are more: add --after " + next + ", or --all.");
+  if (invocation.quiet()) return kExitOk;
+  if (count == 0) invocation.note("No sessions.");
+  table.print(invocation.out(), invocation.terminal());
+  if (!next.empty()) invocation.note("There are more: add --after " + next + ", or --all.");
   return kExitOk;
 }
 
@@ -225,7 +225,7 @@ Runner declare_list(CLI::App& app) {
   app.add_option("--agent", options->agent, "Only sessions of this agent")->type_name("ID");
   app.add_flag("--rescan", options->rescan,
                "Scan the directories first, after copying sessions in by hand");
-  return [options](Context& context) { return run_list(context, *options); };
+  return [options](Invocation& invocation) { return run_list(invocation, *options); };
 }
 
 struct DropOptions {
@@ -239,9 +239,9 @@ struct AskedAbout {
   std::string created_at;  // tells it from a later one of the same id
 };
 
-Result<AskedAbout> look_at(Context& context, Store& store, const std::string& id) {
+Result<AskedAbout> look_at(Invocation& invocation, Store& store, const std::string& id) {
   AskedAbout seen;
-  Result<Session> session = context.open_session(store, id);
+  Result<Session> session = invocation.open_session(store, id);
   if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) return session.failure();
   if (!session.ok()) return seen;
   Result<std::string> stats = session->stats();
@@ -252,13 +252,13 @@ Result<AskedAbout> look_at(Context& context, Store& store, const std::string& id
 }
 
 // An answer may take its time, in which others use the store.
-Outcome confirm_drop(Context& context, Store& store, const std::string& id) {
-  Result<AskedAbout> asked = look_at(context, store, id);
+Outcome confirm_drop(Invocation& invocation, Store& store, const std::string& id) {
+  Result<AskedAbout> asked = look_at(invocation, store, id);
   if (!asked.ok()) return asked.failure();
   const std::string question = "Delete session " + printable(id, Lines::kJoin) + " with " +
                                format_count(asked->entries, "entry", "entries") + " for good?";
-  if (Outcome refused = confirm(context, question, "dropping a session")) return refused;
-  Result<AskedAbout> present = look_at(context, store, id);
+  if (Outcome refused = confirm(invocation, question, "dropping a session")) return refused;
+  Result<AskedAbout> present = look_at(invocation, store, id);
   if (!present.ok()) return present.failure();
   const bool are_known = !asked->created_at.empty() && !present->created_at.empty();
   if (!are_known || present->created_at == asked->created_at) return std::nullopt;
@@ -267,21 +267,21 @@ Outcome confirm_drop(Context& context, Store& store, const std::string& id) {
       "session '" + id + "' was dropped and created anew meanwhile; nothing was deleted"};
 }
 
-int run_drop(Context& context, const DropOptions& options) {
-  Result<std::string> id = session_operand(context, options.operands);
-  if (!id.ok()) return context.fail(id.failure());
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+int run_drop(Invocation& invocation, const DropOptions& options) {
+  Result<std::string> id = session_operand(invocation, options.operands);
+  if (!id.ok()) return invocation.fail(id.failure());
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   if (!options.yes) {
-    if (Outcome refused = confirm_drop(context, *store, *id)) return context.fail(*refused);
+    if (Outcome refused = confirm_drop(invocation, *store, *id)) return invocation.fail(*refused);
   }
   if (Outcome failure = outcome_of(store->delete_session(*id))) {
-    return context.fail_in_session(*failure, *id);
+    return invocation.fail_in_session(*failure, *id);
   }
-  if (context.json()) {
-    context.print(object_text({{"dropped", quote(*id)}}));
+  if (invocation.json()) {
+    invocation.print(object_text({{"dropped", quote(*id)}}));
   } else {
-    context.note("Dropped session " + *id + ".");
+    invocation.note("Dropped session " + *id + ".");
   }
   return kExitOk;
 }
@@ -290,7 +290,7 @@ Runner declare_drop(CLI::App& app) {
   auto options = std::make_shared<DropOptions>();
   options->operands.declare(app, 1);
   app.add_flag("-y,--yes", options->yes, "Do not ask");
-  return [options](Context& context) { return run_drop(context, *options); };
+  return [options](Invocation& invocation) { return run_drop(invocation, *options); };
 }
 
 struct MetadataOptions {
@@ -298,18 +298,18 @@ struct MetadataOptions {
   std::string patch;
 };
 
-int run_metadata(Context& context, const MetadataOptions& options) {
-  Result<OpenSession> open = open_session(context, options.operands);
-  if (!open.ok()) return context.fail(open.failure());
+int run_metadata(Invocation& invocation, const MetadataOptions& options) {
+  Result<OpenSession> open = open_session(invocation, options.operands);
+  if (!open.ok()) return invocation.fail(open.failure());
   if (!options.patch.empty()) {
     if (Outcome failure = outcome_of(open->session.update(options.patch))) {
       name_option(*failure, "--set");
-      return context.fail_in_session(*std::move(failure), open->session.id());
+      return invocation.fail_in_session(*std::move(failure), open->session.id());
     }
   }
   Result<std::string> metadata = open->session.metadata();
-  if (!metadata.ok()) return context.fail(metadata.failure());
-  context.print(context.json() ? *metadata : printable(indent_json(*metadata), Lines::kKeep));
+  if (!metadata.ok()) return invocation.fail(metadata.failure());
+  invocation.print(invocation.json() ? *metadata : printable(indent_json(*metadata), Lines::kKeep));
   return kExitOk;
 }
 
@@ -319,7 +319,7 @@ Runner declare_metadata(CLI::App& app) {
   app.add_option("--set", options->patch,
                  "Change it first: a JSON merge patch (RFC 7396), where null removes a member")
       ->type_name("JSON");
-  return [options](Context& context) { return run_metadata(context, *options); };
+  return [options](Invocation& invocation) { return run_metadata(invocation, *options); };
 }
 
 }  // namespace

@@ -28,17 +28,18 @@ Result<std::string> text_of(const std::string& word) {
 struct Action {
   std::string_view name;
   size_t word_count;
-  std::function<int(Context& context, Session& session, const SessionOperands& words)> run;
+  std::function<int(Invocation& invocation, Session& session, const SessionOperands& words)> run;
 };
 
 // For actions without a result: `done` is JSON, for those who asked for it.
-int answer(Context& context, Outcome outcome, const std::string& session, const std::string& done) {
-  if (outcome) return context.fail_in_session(*std::move(outcome), session);
-  if (context.json()) context.print(done);
+int answer(Invocation& invocation, Outcome outcome, const std::string& session,
+           const std::string& done) {
+  if (outcome) return invocation.fail_in_session(*std::move(outcome), session);
+  if (invocation.json()) invocation.print(done);
   return kExitOk;
 }
 
-int run_action(Context& context, const Operands& operands, std::span<const Action> actions) {
+int run_action(Invocation& invocation, const Operands& operands, std::span<const Action> actions) {
   std::vector<std::string> words = operands.given();
   const std::string name = words.empty() ? std::string() : words.front();
   std::string known;
@@ -46,81 +47,82 @@ int run_action(Context& context, const Operands& operands, std::span<const Actio
     known += (known.empty() ? "" : ", ") + std::string(action.name);
     if (name != action.name) continue;
     words.erase(words.begin());
-    Result<SessionOperands> split = split_session(context, std::move(words), action.word_count);
-    if (!split.ok()) return context.fail(split.failure());
-    Result<OpenSession> open = open_session(context, split->session);
-    if (!open.ok()) return context.fail(open.failure());
-    return action.run(context, open->session, *split);
+    Result<SessionOperands> split = split_session(invocation, std::move(words), action.word_count);
+    if (!split.ok()) return invocation.fail(split.failure());
+    Result<OpenSession> open = open_session(invocation, split->session);
+    if (!open.ok()) return invocation.fail(open.failure());
+    return action.run(invocation, open->session, *split);
   }
-  return context.fail(usage_failure(name.empty()
-                                        ? "no action is given: use one of " + known
-                                        : "unknown action '" + name + "': use one of " + known));
+  return invocation.fail(usage_failure(name.empty()
+                                           ? "no action is given: use one of " + known
+                                           : "unknown action '" + name + "': use one of " + known));
 }
 
 // --- kv ------------------------------------------------------------------------------------------
 
-int set_key(Context& context, Session& session, const SessionOperands& words) {
+int set_key(Invocation& invocation, Session& session, const SessionOperands& words) {
   Result<std::string> value = text_of(words.rest[1]);
-  if (!value.ok()) return context.fail(value.failure());
-  return answer(context, outcome_of(session.kv_set(words.rest[0], *value)), words.session,
+  if (!value.ok()) return invocation.fail(value.failure());
+  return answer(invocation, outcome_of(session.kv_set(words.rest[0], *value)), words.session,
                 object_text({{"set", quote(words.rest[0])}}));
 }
 
-int get_key(Context& context, Session& session, const SessionOperands& words) {
+int get_key(Invocation& invocation, Session& session, const SessionOperands& words) {
   Result<std::string> value = session.kv_get(words.rest[0]);
-  if (!value.ok()) return context.fail_in_session(std::move(value.failure()), words.session);
-  if (context.json()) {
-    context.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(*value)}}));
+  if (!value.ok()) return invocation.fail_in_session(std::move(value.failure()), words.session);
+  if (invocation.json()) {
+    invocation.print(object_text({{"key", quote(words.rest[0])}, {"value", quote(*value)}}));
   } else {
     // Away from a terminal it is to be what was set, byte by byte.
-    context.print(context.terminal().is_terminal() ? printable(*value, Lines::kKeep) : *value);
+    invocation.print(invocation.terminal().is_terminal() ? printable(*value, Lines::kKeep)
+                                                         : *value);
   }
   return kExitOk;
 }
 
-int delete_key(Context& context, Session& session, const SessionOperands& words) {
-  return answer(context, outcome_of(session.kv_remove(words.rest[0])), words.session,
+int delete_key(Invocation& invocation, Session& session, const SessionOperands& words) {
+  return answer(invocation, outcome_of(session.kv_remove(words.rest[0])), words.session,
                 object_text({{"deleted", quote(words.rest[0])}}));
 }
 
-int list_keys(Context& context, Session& session, const SessionOperands& words) {
+int list_keys(Invocation& invocation, Session& session, const SessionOperands& words) {
   Result<std::string> list = session.kv_list();
-  if (!list.ok()) return context.fail_in_session(std::move(list.failure()), words.session);
-  if (context.json()) {
-    context.print(*list);
+  if (!list.ok()) return invocation.fail_in_session(std::move(list.failure()), words.session);
+  if (invocation.json()) {
+    invocation.print(*list);
     return kExitOk;
   }
   Table table({{"KEY"}, {"SET"}, {"VALUE"}});
   const std::optional<json::value> keys = parse_json(*list);
   if (!keys || !keys->is_array() || keys->get_array().empty()) {
-    context.note("No keys.");
+    invocation.note("No keys.");
     return kExitOk;
   }
   for (const json::value& item : keys->get_array()) {
     const json::object& entry = item.get_object();
     const std::string key = string_at(entry, "key");
-    if (context.quiet()) {
-      context.print(printable(key, Lines::kJoin));
+    if (invocation.quiet()) {
+      invocation.print(printable(key, Lines::kJoin));
     } else {
       table.add_row({key, format_time(string_at(entry, "ts")), string_at(entry, "value")});
     }
   }
-  if (!context.quiet()) table.print(context.out(), context.terminal());
+  if (!invocation.quiet()) table.print(invocation.out(), invocation.terminal());
   return kExitOk;
 }
 
-int run_kv(Context& context, const Operands& operands) {
+int run_kv(Invocation& invocation, const Operands& operands) {
   const Action actions[] = {{"set", 2, &set_key},
                             {"get", 1, &get_key},
                             {"delete", 1, &delete_key},
                             {"list", 0, &list_keys}};
-  return run_action(context, operands, actions);
+  return run_action(invocation, operands, actions);
 }
 
 Runner declare_kv(CLI::App& app) {
   auto operands = std::make_shared<Operands>();
   operands->declare(app, 4);
-  return [operands](Context& context) { return run_kv(context, *operands); };
+  return [operands](Invocation& invocation) { return run_kv(invocation, *operands); };
 }
 
 // --- transcript ----------------------------------------------------------------------------------
@@ -130,52 +132,53 @@ struct TranscriptOptions {
   size_t limit = kTurnsUsual;
 };
 
-int append_turn(Context& context, Session& session, const SessionOperands& words) {
+int append_turn(Invocation& invocation, Session& session, const SessionOperands& words) {
   Result<std::string> content = text_of(words.rest[1]);
-  if (!content.ok()) return context.fail(content.failure());
-  return answer(context, outcome_of(session.transcript_append(words.rest[0], *content)),
+  if (!content.ok()) return invocation.fail(content.failure());
+  return answer(invocation, outcome_of(session.transcript_append(words.rest[0], *content)),
                 words.session, object_text({{"appended", "true"}, {"role", quote(words.rest[0])}}));
 }
 
-void print_turns(Context& context, std::string_view turns) {
+void print_turns(Invocation& invocation, std::string_view turns) {
   const std::optional<json::value> list = parse_json(turns);
   if (!list || !list->is_array() || list->get_array().empty()) {
-    context.note("No turns.");
+    invocation.note("No turns.");
     return;
   }
-  const Terminal& terminal = context.terminal();
+  const Terminal& terminal = invocation.terminal();
   bool is_first = true;
   for (const json::value& item : list->get_array()) {
     const json::object& turn = item.get_object();
-    if (!is_first) context.print("");
+    if (!is_first) invocation.print("");
     is_first = false;
-    context.print(
+    invocation.print(
         terminal.paint(Style::kHeading, printable(string_at(turn, "role"), Lines::kJoin)) + "  " +
         format_time(string_at(turn, "timestamp")));
     // Indented, so that nothing that was said looks like another turn.
     for (const auto& line : wrap(printable(string_at(turn, "content"), Lines::kKeep), 0)) {
-      context.print(line.empty() ? "" : "  " + line);
+      invocation.print(line.empty() ? "" : "  " + line);
     }
   }
 }
 
-int show_turns(Context& context, Session& session, const SessionOperands& words, size_t limit) {
+int show_turns(Invocation& invocation, Session& session, const SessionOperands& words,
+               size_t limit) {
   Result<std::string> turns = session.transcript_last(limit == 0 ? SIZE_MAX : limit);
-  if (!turns.ok()) return context.fail_in_session(std::move(turns.failure()), words.session);
-  if (context.json()) {
-    context.print(*turns);
+  if (!turns.ok()) return invocation.fail_in_session(std::move(turns.failure()), words.session);
+  if (invocation.json()) {
+    invocation.print(*turns);
   } else {
-    print_turns(context, *turns);
+    print_turns(invocation, *turns);
   }
   return kExitOk;
 }
 
-int run_transcript(Context& context, const TranscriptOptions& options) {
-  const auto show_last = [&](Context& own, Session& session, const SessionOperands& words) {
+int run_transcript(Invocation& invocation, const TranscriptOptions& options) {
+  const auto show_last = [&](Invocation& own, Session& session, const SessionOperands& words) {
     return show_turns(own, session, words, options.limit);
   };
   const Action actions[] = {{"append", 2, &append_turn}, {"last", 0, show_last}};
-  return run_action(context, options.operands, actions);
+  return run_action(invocation, options.operands, actions);
 }
 
 Runner declare_transcript(CLI::App& app) {
@@ -184,7 +187,7 @@ Runner declare_transcript(CLI::App& app) {
   app.add_option(kLimitNames, options->limit, "For `last`: at most this many turns (20); 0 for all")
       ->type_name("N")
       ->check(whole_number());
-  return [options](Context& context) { return run_transcript(context, *options); };
+  return [options](Invocation& invocation) { return run_transcript(invocation, *options); };
 }
 
 }  // namespace

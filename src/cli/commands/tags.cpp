@@ -46,43 +46,43 @@ std::vector<Row> tree_rows(std::string_view tags_json) {
   return rows;
 }
 
-void print_tree(Context& context, const std::vector<Row>& rows) {
+void print_tree(Invocation& invocation, const std::vector<Row>& rows) {
   size_t label_columns = 0;
   size_t count_columns = 0;
   for (const Row& row : rows) {
     label_columns = std::max(label_columns, display_width(row.label));
     count_columns = std::max(count_columns, row.count.size());
   }
-  const Terminal& terminal = context.terminal();
+  const Terminal& terminal = invocation.terminal();
   // On a narrow terminal the names are cut, not the counts.
   const size_t taken = kGapColumns + count_columns;
   if (terminal.width() > taken) label_columns = std::min(label_columns, terminal.width() - taken);
   for (const Row& row : rows) {
     const std::string label = pad_right(truncate(row.label, label_columns), label_columns);
-    context.print(terminal.paint(Style::kTag, label) + std::string(kGapColumns, ' ') +
-                  pad_left(row.count, count_columns));
+    invocation.print(terminal.paint(Style::kTag, label) + std::string(kGapColumns, ' ') +
+                     pad_left(row.count, count_columns));
   }
 }
 
-int run_tags(Context& context, const Operands& operands) {
-  Result<OpenSession> open = open_session(context, operands);
-  if (!open.ok()) return context.fail(open.failure());
+int run_tags(Invocation& invocation, const Operands& operands) {
+  Result<OpenSession> open = open_session(invocation, operands);
+  if (!open.ok()) return invocation.fail(open.failure());
   Result<std::string> tags = open->session.tags();
-  if (!tags.ok()) return context.fail_in_session(std::move(tags.failure()), open->session.id());
-  if (context.json()) {
-    context.print(*tags);
+  if (!tags.ok()) return invocation.fail_in_session(std::move(tags.failure()), open->session.id());
+  if (invocation.json()) {
+    invocation.print(*tags);
     return kExitOk;
   }
   const std::vector<Row> rows = tree_rows(*tags);
-  if (rows.empty()) context.note("No tags.");
-  print_tree(context, rows);
+  if (rows.empty()) invocation.note("No tags.");
+  print_tree(invocation, rows);
   return kExitOk;
 }
 
 Runner declare_tags(CLI::App& app) {
   auto operands = std::make_shared<Operands>();
   operands->declare(app, 1);
-  return [operands](Context& context) { return run_tags(context, *operands); };
+  return [operands](Invocation& invocation) { return run_tags(invocation, *operands); };
 }
 
 }  // namespace

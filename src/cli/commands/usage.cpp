@@ -39,9 +39,9 @@ constexpr std::array<Grouping, 4> kGroupings = {{{"session", "sessions", "sessio
                                                  {"day", "days", "day", "DAY"}}};
 
 // Those that are named; none means all.
-std::vector<std::string> sessions_of(const Context& context, const UsageOptions& options) {
+std::vector<std::string> sessions_of(const Invocation& invocation, const UsageOptions& options) {
   std::vector<std::string> ids = options.operands.given();
-  const std::string& named = context.globals().session;
+  const std::string& named = invocation.globals().session;
   if (!named.empty()) ids.push_back(named);
   return ids;
 }
@@ -61,7 +61,7 @@ std::string cost_text(const json::object& usage) {
   return "$" + format_number(number_at(usage, "cost_usd"), kCostDigits);
 }
 
-void print_report(Context& context, const json::object& report, const Grouping& grouping) {
+void print_report(Invocation& invocation, const json::object& report, const Grouping& grouping) {
   Table table({{grouping.heading, Align::kLeft, Style::kId},
                {"ENTRIES", Align::kRight},
                {"INPUT", Align::kRight},
@@ -75,41 +75,41 @@ void print_report(Context& context, const json::object& report, const Grouping& 
                    format_count(integer_at(usage, "input_tokens")),
                    format_count(integer_at(usage, "output_tokens")), cost_text(usage)});
   }
-  table.print(context.out(), context.terminal());
+  table.print(invocation.out(), invocation.terminal());
   const json::object& total = object_at(report, "total");
-  context.print(format_count(integer_at(total, "entries"), "entry", "entries") + ", " +
-                format_count(integer_at(total, "input_tokens")) + " tokens in, " +
-                format_count(integer_at(total, "output_tokens")) + " out, " + cost_text(total));
+  invocation.print(format_count(integer_at(total, "entries"), "entry", "entries") + ", " +
+                   format_count(integer_at(total, "input_tokens")) + " tokens in, " +
+                   format_count(integer_at(total, "output_tokens")) + " out, " + cost_text(total));
 }
 
-int run_usage(Context& context, const UsageOptions& options) {
+int run_usage(Invocation& invocation, const UsageOptions& options) {
   // One of these: the option accepts no other name.
   const auto* grouping =
       std::find_if(kGroupings.begin(), kGroupings.end(),
                    [&](const Grouping& known) { return known.name == options.by; });
-  const std::vector<std::string> ids = sessions_of(context, options);
+  const std::vector<std::string> ids = sessions_of(invocation, options);
   Result<std::string> filter = filter_of(options, ids);
-  if (!filter.ok()) return context.fail(filter.failure());
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
+  if (!filter.ok()) return invocation.fail(filter.failure());
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
   // For a session that does not exist, the library counts nothing.
   int code = kExitOk;
   for (const std::string& id : ids) {
-    Result<Session> session = context.open_session(*store, id);
+    Result<Session> session = invocation.open_session(*store, id);
     if (!session.ok() && session.failure().status == VARVE_NOT_FOUND) {
-      code = context.fail(session.failure());
+      code = invocation.fail(session.failure());
     }
   }
   if (code != kExitOk && ids.size() == 1) return code;
   Result<std::string> text = store->usage(*filter);
-  if (!text.ok()) return context.fail(text.failure());
+  if (!text.ok()) return invocation.fail(text.failure());
   const json::object report = parse_object(*text);
-  if (context.json()) {
-    context.print(*text);
+  if (invocation.json()) {
+    invocation.print(*text);
   } else {
-    print_report(context, report, *grouping);
+    print_report(invocation, report, *grouping);
   }
-  const int problems = warn_of_problems(context, report, "not counted");
+  const int problems = warn_of_problems(invocation, report, "not counted");
   return problems == kExitOk ? code : problems;
 }
 
@@ -124,7 +124,7 @@ Runner declare_usage(CLI::App& app) {
   app.add_option("--since", options->since, "Only entries of this time or later")
       ->type_name("TIME");
   app.add_option("--until", options->until, "Only entries before this time")->type_name("TIME");
-  return [options](Context& context) { return run_usage(context, *options); };
+  return [options](Invocation& invocation) { return run_usage(invocation, *options); };
 }
 
 }  // namespace

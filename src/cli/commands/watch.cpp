@@ -45,8 +45,8 @@ struct Watched {
 
 class Watch {
  public:
-  Watch(Context& context, Store& store, std::string only)
-      : context_(context), store_(store), only_(std::move(only)) {}
+  Watch(Invocation& invocation, Store& store, std::string only)
+      : invocation_(invocation), store_(store), only_(std::move(only)) {}
 
   // Looks at all sessions again.
   Outcome look() {
@@ -59,7 +59,7 @@ class Watch {
 
   void print(size_t rows_max) {
     const std::vector<const Row*> rows = by_change();
-    if (context_.json()) {
+    if (invocation_.json()) {
       print_json(rows);
       return;
     }
@@ -80,12 +80,13 @@ class Watch {
       bytes += integer_at(object_at(row.stats, "size_bytes"), "total");
       if (rows_max == 0 || i < rows_max) table.add_row(cells_of(*rows[i]));
     }
-    if (!context_.quiet()) {
-      context_.print(context_.globals().root + ", " + time_of_day() + ": " +
-                     format_count(static_cast<int64_t>(rows.size()), "session", "sessions") + ", " +
-                     format_count(entries, "entry", "entries") + ", " + format_bytes(bytes));
+    if (!invocation_.quiet()) {
+      invocation_.print(invocation_.globals().root + ", " + time_of_day() + ": " +
+                        format_count(static_cast<int64_t>(rows.size()), "session", "sessions") +
+                        ", " + format_count(entries, "entry", "entries") + ", " +
+                        format_bytes(bytes));
     }
-    table.print(context_.out(), context_.terminal());
+    table.print(invocation_.out(), invocation_.terminal());
   }
 
  private:
@@ -103,7 +104,7 @@ class Watch {
   }
 
   Outcome open(const std::string& id) {
-    Result<Session> session = context_.open_session(store_, id);
+    Result<Session> session = invocation_.open_session(store_, id);
     if (!session.ok()) return std::move(session.failure());
     watched_.emplace(id, Watched(std::move(*session)));
     return {};
@@ -191,7 +192,7 @@ class Watch {
                                    {"deleted", std::to_string(row->second.deleted)},
                                    {"stats", row->second.text.empty() ? "{}" : row->second.text}}));
     }
-    context_.print(object_text({{"sessions", array_text(items)}}));
+    invocation_.print(object_text({{"sessions", array_text(items)}}));
   }
 
   static std::string time_of_day() {
@@ -202,36 +203,36 @@ class Watch {
     return {text, std::strftime(text, sizeof(text), "%H:%M:%S", &parts)};
   }
 
-  Context& context_;
+  Invocation& invocation_;
   Store& store_;
   std::string only_;
   std::map<std::string, Watched> watched_;
 };
 
-int run_watch(Context& context, const WatchOptions& options) {
+int run_watch(Invocation& invocation, const WatchOptions& options) {
   const std::vector<std::string> words = options.operands.given();
-  const std::string& named = context.globals().session;
+  const std::string& named = invocation.globals().session;
   if (!words.empty() && !named.empty()) {
-    return context.fail(usage_failure("the session is named twice"));
+    return invocation.fail(usage_failure("the session is named twice"));
   }
-  context.tolerate_damage();
-  Result<Store> store = context.open_store(Access::kExisting);
-  if (!store.ok()) return context.fail(store.failure());
-  Watch watch(context, *store, words.empty() ? named : words.front());
+  invocation.tolerate_damage();
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
+  Watch watch(invocation, *store, words.empty() ? named : words.front());
   const int64_t count = options.once ? 1 : options.count;
-  const bool is_live = context.terminal().is_terminal() && !context.json() && !options.once;
-  LiveScreen screen(context.out(), is_live);
+  const bool is_live = invocation.terminal().is_terminal() && !invocation.json() && !options.once;
+  LiveScreen screen(invocation.out(), is_live);
   for (int64_t number = 1;; ++number) {
-    if (Outcome outcome = watch.look()) return context.fail(*outcome);
+    if (Outcome outcome = watch.look()) return invocation.fail(*outcome);
     const size_t height = screen.height();
     screen.begin_frame();
     watch.print(height > kLinesBesidesRows ? height - kLinesBesidesRows : height);
-    if (is_live) context.print("q quits, space refreshes");
-    context.out().flush();
-    if (number == count || context.out().error() != 0) return kExitOk;
+    if (is_live) invocation.print("q quits, space refreshes");
+    invocation.out().flush();
+    if (number == count || invocation.out().error() != 0) return kExitOk;
     const auto interval_ms = static_cast<int64_t>(options.interval_s * 1000);
     if (screen.wait(interval_ms) == LiveScreen::Event::kQuit) return kExitOk;
-    if (!is_live && !context.json()) context.print("");
+    if (!is_live && !invocation.json()) invocation.print("");
   }
 }
 
@@ -245,7 +246,7 @@ Runner declare_watch(CLI::App& app) {
       ->type_name("NUMBER")
       ->check(number_between(1, 1e9));
   app.add_flag("--once", options->once, "Look once");
-  return [options](Context& context) { return run_watch(context, *options); };
+  return [options](Invocation& invocation) { return run_watch(invocation, *options); };
 }
 
 }  // namespace

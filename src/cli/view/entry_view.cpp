@@ -63,26 +63,26 @@ std::string joined(std::string_view raw_array) {
   return out;
 }
 
-void print_field(Context& context, std::string_view label, std::string_view value) {
+void print_field(Invocation& invocation, std::string_view label, std::string_view value) {
   if (value.empty()) return;
-  context.print(pad_right(std::string(label) + ": ", kLabelColumns) +
-                printable(value, Lines::kJoin));
+  invocation.print(pad_right(std::string(label) + ": ", kLabelColumns) +
+                   printable(value, Lines::kJoin));
 }
 
-void print_content(Context& context, const std::string& text, size_t lines_max) {
-  const size_t columns = context.terminal().width();
+void print_content(Invocation& invocation, const std::string& text, size_t lines_max) {
+  const size_t columns = invocation.terminal().width();
   const size_t width =
       columns > kIndentColumns + 20 ? std::min(columns - kIndentColumns, kReadableColumns) : 0;
   const std::vector<std::string> lines = wrap(printable(text, Lines::kKeep), width);
   const size_t shown = lines_max == 0 ? lines.size() : std::min(lines.size(), lines_max);
   for (size_t i = 0; i < shown; ++i) {
-    context.print(lines[i].empty() ? "" : std::string(kIndentColumns, ' ') + lines[i]);
+    invocation.print(lines[i].empty() ? "" : std::string(kIndentColumns, ' ') + lines[i]);
   }
   if (shown < lines.size()) {
     const auto left = static_cast<int64_t>(lines.size() - shown);
-    context.print(std::string(kIndentColumns, ' ') +
-                  context.terminal().paint(
-                      Style::kFaint, "(" + format_count(left, "more line", "more lines") + ")"));
+    invocation.print(std::string(kIndentColumns, ' ') +
+                     invocation.terminal().paint(
+                         Style::kFaint, "(" + format_count(left, "more line", "more lines") + ")"));
   }
 }
 
@@ -93,7 +93,8 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
 
 }  // namespace
 
-void print_entry(Context& context, std::string_view line, Detail detail, size_t content_lines_max) {
+void print_entry(Invocation& invocation, std::string_view line, Detail detail,
+                 size_t content_lines_max) {
   const std::vector<RawMember> members = raw_members(line);
   const auto value = [&](std::string_view name) {
     const auto found = std::find_if(members.begin(), members.end(),
@@ -101,27 +102,27 @@ void print_entry(Context& context, std::string_view line, Detail detail, size_t 
     return found == members.end() ? std::string_view() : found->value;
   };
   const Content content = read_content(value("content"), Form::kIndented);
-  const Terminal& terminal = context.terminal();
-  context.print(
+  const Terminal& terminal = invocation.terminal();
+  invocation.print(
       terminal.paint(Style::kId, "entry " + printable(unquote(value("id")), Lines::kJoin)));
   const std::string time = unquote(value("timestamp"));
   const std::string shown_time = format_time(time);
-  print_field(context, "Date", shown_time == time ? time : shown_time + " UTC");
-  print_field(context, "Type", unquote(value("type")));
-  print_field(context, "Role", content.role);
-  print_field(context, "Importance", value("importance"));
-  print_field(context, "Tags", joined(value("tags")));
-  print_field(context, "References", joined(value("references")));
+  print_field(invocation, "Date", shown_time == time ? time : shown_time + " UTC");
+  print_field(invocation, "Type", unquote(value("type")));
+  print_field(invocation, "Role", content.role);
+  print_field(invocation, "Importance", value("importance"));
+  print_field(invocation, "Tags", joined(value("tags")));
+  print_field(invocation, "References", joined(value("references")));
   for (const RawMember& member : members) {
     if (contains(kShownElsewhere, member.name)) continue;
     if (detail == Detail::kUsual && contains(kBookkeeping, member.name)) continue;
-    print_field(context, member.name, unquote(member.value));
+    print_field(invocation, member.name, unquote(member.value));
   }
-  context.print("");
-  print_content(context, content.text, content_lines_max);
+  invocation.print("");
+  print_content(invocation, content.text, content_lines_max);
 }
 
-void print_entry_line(Context& context, std::string_view line) {
+void print_entry_line(Invocation& invocation, std::string_view line) {
   std::string id;
   std::string time;
   std::string type;
@@ -132,7 +133,7 @@ void print_entry_line(Context& context, std::string_view line) {
     if (member.name == "type") type = printable(unquote(member.value), Lines::kJoin);
     if (member.name == "content") content = read_content(member.value, Form::kCompact);
   }
-  const Terminal& terminal = context.terminal();
+  const Terminal& terminal = invocation.terminal();
   std::string text = content.role.empty() ? content.text : content.role + ": " + content.text;
   text = printable(text, Lines::kJoin);
   std::string line_text = terminal.paint(Style::kId, truncate(id, terminal.width()));
@@ -150,7 +151,7 @@ void print_entry_line(Context& context, std::string_view line) {
     const size_t room = terminal.width() - std::min(used + 1, terminal.width());
     text = room == 0 ? std::string() : truncate(text, room);
   }
-  context.print(line_text + (text.empty() ? "" : " " + text));
+  invocation.print(line_text + (text.empty() ? "" : " " + text));
 }
 
 }  // namespace varve::cli

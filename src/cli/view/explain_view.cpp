@@ -37,12 +37,13 @@ std::string fixed_number(double number) {
   return length < 0 ? std::string() : std::string(text.data());
 }
 
-void print_line(Context& context, std::string_view label, double number, std::string_view note) {
+void print_line(Invocation& invocation, std::string_view label, double number,
+                std::string_view note) {
   const std::string line = std::string(kExplainIndentColumns, ' ') +
                            pad_right(label, kExplainLabelColumns) +
                            pad_left(fixed_number(number), kNumberColumns) +
                            (note.empty() ? "" : "  " + std::string(note));
-  context.print(truncate(printable(line, Lines::kKeep), context.terminal().width()));
+  invocation.print(truncate(printable(line, Lines::kKeep), invocation.terminal().width()));
 }
 
 // "board 1.09, silent 2.4 (2 times)"
@@ -59,36 +60,37 @@ std::string terms_note(const json::object& explain) {
   return text;
 }
 
-void print_figure(Context& context, std::string_view label, const std::string& value) {
+void print_figure(Invocation& invocation, std::string_view label, const std::string& value) {
   const std::string line = pad_right(label, kExplainLabelColumns) + printable(value, Lines::kJoin);
-  context.print(truncate(line, context.terminal().width()));
+  invocation.print(truncate(line, invocation.terminal().width()));
 }
 
 }  // namespace
 
-void print_sum(Context& context, const json::object& explain) {
+void print_sum(Invocation& invocation, const json::object& explain) {
   const std::string terms = terms_note(explain);
   const json::object& best = object_at(explain, "best");
   for (const Addend& addend : kAddends) {
     if (best.empty()) break;
     const double number = number_at(best, addend.name);
-    print_line(context, addend.name, number, number > 0 ? addend.meaning : std::string_view());
+    print_line(invocation, addend.name, number, number > 0 ? addend.meaning : std::string_view());
   }
-  if (!best.empty()) print_line(context, "best", number_at(explain, "key"), "the sum");
-  if (!terms.empty()) print_line(context, "words", number_at(explain, "bm25"), terms);
+  if (!best.empty()) print_line(invocation, "best", number_at(explain, "key"), "the sum");
+  if (!terms.empty()) print_line(invocation, "words", number_at(explain, "bm25"), terms);
 }
 
-void print_answer(Context& context, const json::object& explain) {
+void print_answer(Invocation& invocation, const json::object& explain) {
   const int64_t sessions = integer_at(explain, "sessions");
-  if (sessions > 0) print_figure(context, "Asked", format_count(sessions, "session", "sessions"));
+  if (sessions > 0)
+    print_figure(invocation, "Asked", format_count(sessions, "session", "sessions"));
   const std::string strategy = string_at(explain, "strategy");
-  if (!strategy.empty()) print_figure(context, "Found by", strategy);
+  if (!strategy.empty()) print_figure(invocation, "Found by", strategy);
   if (explain.contains("rows_walked_at_most")) {
     print_figure(
-        context, "Looked at",
+        invocation, "Looked at",
         "at most " + format_count(integer_at(explain, "rows_walked_at_most"), "entry", "entries"));
   }
-  print_figure(context, "Order", string_at(explain, "sort_by"));
+  print_figure(invocation, "Order", string_at(explain, "sort_by"));
   Table table({{"WORD", Align::kLeft, Style::kId},
                {"ENTRIES", Align::kRight},
                {"WEIGHT (IDF)", Align::kRight}});
@@ -98,7 +100,7 @@ void print_answer(Context& context, const json::object& explain) {
     table.add_row({string_at(term, "term"), format_count(integer_at(term, "entries")),
                    fixed_number(number_at(term, "idf"))});
   }
-  table.print(context.out(), context.terminal());
+  table.print(invocation.out(), invocation.terminal());
 }
 
 }  // namespace varve::cli

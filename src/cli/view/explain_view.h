@@ -3,16 +3,16 @@
 
 #include <string_view>
 
-#include "cli/context.h"
+#include "cli/invocation.h"
 #include "cli/json_text.h"
 
 namespace varve::cli {
 
 // The terms of one result's sum, from its "explain"; nothing for orders that are no sum.
-void print_sum(Context& context, const json::object& explain);
+void print_sum(Invocation& invocation, const json::object& explain);
 
 // How the rows were found, and each word with its weight and the number of entries that have it,
 // from the answer's "explain".
-void print_answer(Context& context, const json::object& explain);
+void print_answer(Invocation& invocation, const json::object& explain);
 
 }  // namespace varve::cli

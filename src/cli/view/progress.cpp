@@ -13,18 +13,19 @@ constexpr size_t kBarColumns = 24;
 
 }  // namespace
 
-Progress::Progress(Context& context, std::string label, Unit unit, int64_t total)
-    : Progress(context, context.quiet() ? "never" : std::string_view(context.globals().progress),
+Progress::Progress(Invocation& invocation, std::string label, Unit unit, int64_t total)
+    : Progress(invocation,
+               invocation.quiet() ? "never" : std::string_view(invocation.globals().progress),
                std::move(label), unit, total) {}
 
-Progress::Progress(Context& context, std::string_view when, std::string label, Unit unit,
+Progress::Progress(Invocation& invocation, std::string_view when, std::string label, Unit unit,
                    int64_t total)
-    : out_(context.err()),
+    : out_(invocation.err()),
       label_(std::move(label)),
       unit_(unit),
       total_(total),
-      width_(context.err_terminal().layout_width()),
-      enabled_(when == "always" || (when == "auto" && context.err_terminal().is_terminal())),
+      width_(invocation.err_terminal().layout_width()),
+      enabled_(when == "always" || (when == "auto" && invocation.err_terminal().is_terminal())),
       next_draw_(Clock::now() + (when == "always" ? std::chrono::milliseconds(0) : kPatience)) {}
 
 void Progress::advance(int64_t amount) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/context.h"
+#include "cli/invocation.h"
 
 namespace varve::cli {
 
@@ -21,9 +21,11 @@ class Progress {
   // Shows what --progress and --quiet say: "auto" a bar on a terminal, once the work has taken a
   // third of a second; "always" one at once, wherever it goes. `total` 0: unknown; -1: as the
   // receiver is told.
-  Progress(Context& context, std::string label, Unit unit, int64_t total);
+  Progress(Invocation& invocation, std::string label, Unit unit, int64_t total);
   // Never shows anything.
-  static Progress hidden(Context& context) { return {context, "never", {}, Unit::kBytes, 0}; }
+  static Progress hidden(Invocation& invocation) {
+    return {invocation, "never", {}, Unit::kBytes, 0};
+  }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
@@ -38,7 +40,8 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Progress(Context& context, std::string_view when, std::string label, Unit unit, int64_t total);
+  Progress(Invocation& invocation, std::string_view when, std::string label, Unit unit,
+           int64_t total);
   void hear(int64_t done, int64_t total);
   void draw();
   [[nodiscard]] std::string line() const;

@@ -89,8 +89,8 @@ std::vector<std::string> terms_of(const json::object& explain) {
   return terms;
 }
 
-void print_heading(Context& context, size_t rank, const Shown& shown, const json::object& explain,
-                   const std::string& session) {
+void print_heading(Invocation& invocation, size_t rank, const Shown& shown,
+                   const json::object& explain, const std::string& session) {
   const double age_hours = number_at(object_at(explain, "decay"), "age_hours");
   Pieces pieces = {{std::to_string(rank) + ". ", Style::kFaint}, {shown.id, Style::kId}};
   pieces.emplace_back("  " + shown.type, Style::kType);
@@ -100,17 +100,17 @@ void print_heading(Context& context, size_t rank, const Shown& shown, const json
   pieces.emplace_back(std::string(kBetween) + age, Style::kFaint);
   if (!session.empty()) pieces.emplace_back(std::string(kBetween) + session, Style::kPlain);
   if (!shown.tags.empty()) pieces.emplace_back(std::string(kBetween) + shown.tags, Style::kTag);
-  context.print(painted(context.terminal(), pieces));
+  invocation.print(painted(invocation.terminal(), pieces));
 }
 
-void print_excerpt(Context& context, const Shown& shown, const json::object& explain) {
+void print_excerpt(Invocation& invocation, const Shown& shown, const json::object& explain) {
   if (shown.text.empty()) return;
-  const size_t width = context.terminal().width();
+  const size_t width = invocation.terminal().width();
   const size_t columns =
       width == 0 ? kExcerptColumns : std::max(width, kIndentColumns + 1) - kIndentColumns;
   const std::vector<Match> matches = Highlighter(terms_of(explain)).find(shown.text);
-  context.print(std::string(kIndentColumns, ' ') +
-                excerpt(shown.text, matches, columns, context.terminal()));
+  invocation.print(std::string(kIndentColumns, ' ') +
+                   excerpt(shown.text, matches, columns, invocation.terminal()));
 }
 
 // "relevance 0.2 = importance 0.9 × decay 0.24 × match 0.92": the factors as they are multiplied.
@@ -127,7 +127,7 @@ std::string relevance_figure(std::string_view result, const json::object& explai
   return text;
 }
 
-void print_figures(Context& context, std::string_view result, const json::object& explain) {
+void print_figures(Invocation& invocation, std::string_view result, const json::object& explain) {
   std::string text;
   // Matches that are not among those ranked by the sum have no sum.
   if (explain.contains("best")) {
@@ -135,33 +135,34 @@ void print_figures(Context& context, std::string_view result, const json::object
     text += kBetween;
   }
   text += relevance_figure(result, explain);
-  const size_t width = context.terminal().width();
+  const size_t width = invocation.terminal().width();
   const size_t room = width > kIndentColumns ? width - kIndentColumns : width;
   for (const std::string& line : wrap(text, room)) {
-    context.print(std::string(kIndentColumns, ' ') + context.terminal().paint(Style::kFaint, line));
+    invocation.print(std::string(kIndentColumns, ' ') +
+                     invocation.terminal().paint(Style::kFaint, line));
   }
 }
 
 }  // namespace
 
-void print_results(Context& context, std::string_view results_json, const SearchView& view) {
+void print_results(Invocation& invocation, std::string_view results_json, const SearchView& view) {
   size_t rank = 0;
   for (const std::string_view result : raw_items(raw_member(results_json, "results"))) {
-    if (context.out().error() != 0) return;
-    if (++rank > 1) context.print("");
+    if (invocation.out().error() != 0) return;
+    if (++rank > 1) invocation.print("");
     const json::object explain = parse_object(raw_member(result, "explain"));
     const Shown shown = read_entry(raw_member(result, "entry"));
     const std::string session =
         view.with_session ? printable(unquote(raw_member(result, "session_id")), Lines::kJoin)
                           : std::string();
-    print_heading(context, rank, shown, explain, session);
-    print_excerpt(context, shown, explain);
-    print_figures(context, result, explain);
-    if (view.explained) print_sum(context, explain);
+    print_heading(invocation, rank, shown, explain, session);
+    print_excerpt(invocation, shown, explain);
+    print_figures(invocation, result, explain);
+    if (view.explained) print_sum(invocation, explain);
   }
 }
 
-Outcome print_result_ids(Context& context, const Results& results, bool with_session) {
+Outcome print_result_ids(Invocation& invocation, const Results& results, bool with_session) {
   const auto id_of = [](std::string_view entry) { return unquote(raw_member(entry, "id")); };
   if (with_session) {
     Result<std::string_view> text = results.json();
@@ -169,7 +170,7 @@ Outcome print_result_ids(Context& context, const Results& results, bool with_ses
     for (const std::string_view result : raw_items(raw_member(*text, "results"))) {
       const std::string session = unquote(raw_member(result, "session_id"));
       const std::string id = id_of(raw_member(result, "entry"));
-      context.print(printable(session + " " + id, Lines::kJoin));
+      invocation.print(printable(session + " " + id, Lines::kJoin));
     }
     return {};
   }
@@ -177,7 +178,7 @@ Outcome print_result_ids(Context& context, const Results& results, bool with_ses
   for (size_t i = 0; i < results.size(); ++i) {
     Result<std::string_view> entry = results.entry(i);
     if (!entry.ok()) return std::move(entry.failure());
-    context.print(printable(id_of(*entry), Lines::kJoin));
+    invocation.print(printable(id_of(*entry), Lines::kJoin));
   }
   return {};
 }

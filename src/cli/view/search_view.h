@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "cli/context.h"
+#include "cli/invocation.h"
 
 namespace varve::cli {
 
@@ -14,9 +14,9 @@ struct SearchView {
 
 // Prints results, given as the library's JSON with "explain": for each a heading, the part of its
 // text that matches, and the figures that decide its place.
-void print_results(Context& context, std::string_view results_json, const SearchView& view);
+void print_results(Invocation& invocation, std::string_view results_json, const SearchView& view);
 
 // Prints only ids, one a line; after the session's id with `with_session`.
-Outcome print_result_ids(Context& context, const Results& results, bool with_session);
+Outcome print_result_ids(Invocation& invocation, const Results& results, bool with_session);
 
 }  // namespace varve::cli

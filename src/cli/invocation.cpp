@@ -1,4 +1,4 @@
-#include "cli/context.h"
+#include "cli/invocation.h"
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -114,29 +114,29 @@ Result<bool> has_store(const std::string& directory) {
   return system_failure("cannot look for a store at " + directory, errno);
 }
 
-void Context::start() {
+void Invocation::start() {
   out_terminal_ = Terminal::detect(out_.descriptor(), globals_.color);
   err_terminal_ = Terminal::detect(err_.descriptor(), globals_.color);
 }
 
-void Context::print(std::string_view line) {
+void Invocation::print(std::string_view line) {
   out_.write(line);
   out_.write("\n");
 }
 
-void Context::note(std::string_view line) {
+void Invocation::note(std::string_view line) {
   if (globals_.quiet) return;
   out_.flush();
   err_.write(std::string(line) + "\n");
   err_.flush();
 }
 
-void Context::warn(std::string_view line) {
+void Invocation::warn(std::string_view line) {
   note(err_terminal_.paint(Style::kWarning, "varve: warning:") + " " +
        printable(line, Lines::kJoin));
 }
 
-int Context::fail(const Failure& failure) {
+int Invocation::fail(const Failure& failure) {
   out_.flush();
   const std::string& hint = failure.usage && failure.hint.empty() ? usage_hint_ : failure.hint;
   if (globals_.json) {
@@ -155,16 +155,16 @@ int Context::fail(const Failure& failure) {
   return exit_code(failure.status);
 }
 
-int Context::fail_in_session(Failure failure, const std::string& id) {
+int Invocation::fail_in_session(Failure failure, const std::string& id) {
   return fail(with_hint(std::move(failure), id));
 }
 
-int Context::fail_in_one_of_all(Failure failure, const std::string& id) {
+int Invocation::fail_in_one_of_all(Failure failure, const std::string& id) {
   failure.message = id + ": " + failure.message;
   return fail_in_session(std::move(failure), id);
 }
 
-void Context::warn_of_left_out(const Failure& failure, const std::string& id) {
+void Invocation::warn_of_left_out(const Failure& failure, const std::string& id) {
   const std::string message = std::string(kLeftOut) + ": " + failure.message;
   receive_log_line(VARVE_LOG_WARN, object_text({{"level", quote("WARN")},
                                                 {"component", quote("store")},
@@ -173,7 +173,7 @@ void Context::warn_of_left_out(const Failure& failure, const std::string& id) {
                                                 {"metadata", failure.details}}));
 }
 
-void Context::receive_log_line(int32_t level, std::string_view line) {
+void Invocation::receive_log_line(int32_t level, std::string_view line) {
   if (globals_.verbose || (globals_.json && level >= VARVE_LOG_ERROR)) {
     note(line);
     return;
@@ -192,15 +192,15 @@ void Context::receive_log_line(int32_t level, std::string_view line) {
   warn((session.empty() ? "" : session + ": ") + message);
 }
 
-void Context::note_eviction(const std::string& session, std::string_view line, int64_t count,
-                            int64_t limit_bytes) {
+void Invocation::note_eviction(const std::string& session, std::string_view line, int64_t count,
+                               int64_t limit_bytes) {
   if (globals_.json) return note(line);
   Eviction& eviction = evictions_[session];
   eviction.entry_count += count;
   eviction.limit_bytes = limit_bytes;
 }
 
-void Context::warn_of_evictions() {
+void Invocation::warn_of_evictions() {
   for (const auto& [session, eviction] : evictions_) {
     warn(session + ": " +
          format_count(eviction.entry_count, "entry of little relevance was",
@@ -210,7 +210,7 @@ void Context::warn_of_evictions() {
   }
 }
 
-Result<Store> Context::open_store(Access access) {
+Result<Store> Invocation::open_store(Access access) {
   const std::string directory = root_directory(globals_.root);
   if (access == Access::kExisting && !directory.empty()) {
     Result<bool> is_there = has_store(directory);
@@ -231,12 +231,12 @@ Result<Store> Context::open_store(Access access) {
   return store;
 }
 
-Result<Store> Context::open_trial_store() const {
+Result<Store> Invocation::open_trial_store() const {
   return Store::open(kMemoryUri, size_limits(globals_.root));
 }
 
-Outcome Context::try_in_memory(const std::string& creation_options,
-                               const SessionTrial& trial) const {
+Outcome Invocation::try_in_memory(const std::string& creation_options,
+                                  const SessionTrial& trial) const {
   Result<Store> store = open_trial_store();
   // Settings that are refused are reported, with their place, when the store itself is opened.
   if (!store.ok()) return std::nullopt;
@@ -245,7 +245,7 @@ Outcome Context::try_in_memory(const std::string& creation_options,
   return trial(*session);
 }
 
-Result<Store> Context::open_store_for(const std::string& creation_options) {
+Result<Store> Invocation::open_store_for(const std::string& creation_options) {
   const std::string directory = root_directory(globals_.root);
   Result<bool> is_there = has_store(directory);
   if (!directory.empty() && is_there.ok() && !*is_there) {
@@ -255,7 +255,7 @@ Result<Store> Context::open_store_for(const std::string& creation_options) {
   return open_store(Access::kCreate);
 }
 
-Failure Context::with_hint(Failure failure, const std::string& id) const {
+Failure Invocation::with_hint(Failure failure, const std::string& id) const {
   switch (failure.status) {
     case VARVE_BUSY: failure.hint = lock_hint(root_directory(globals_.root), id); break;
     case VARVE_SIZE_LIMIT: {
@@ -272,12 +272,12 @@ Failure Context::with_hint(Failure failure, const std::string& id) const {
   return failure;
 }
 
-Failure Context::creation_failure(Failure failure, const std::string& id) const {
+Failure Invocation::creation_failure(Failure failure, const std::string& id) const {
   name_wrong_id(failure, "session_id", id);
   return with_hint(std::move(failure), id);
 }
 
-Result<Session> Context::open_session(Store& store, const std::string& id) {
+Result<Session> Invocation::open_session(Store& store, const std::string& id) {
   Result<Session> session = store.open_session(id);
   if (session.ok()) return session;
   Failure failure = with_hint(std::move(session.failure()), id);
@@ -288,25 +288,25 @@ Result<Session> Context::open_session(Store& store, const std::string& id) {
   return failure;
 }
 
-Result<OpenSession> open_session(Context& context, const std::string& id) {
-  Result<Store> store = context.open_store(Access::kExisting);
+Result<OpenSession> open_session(Invocation& invocation, const std::string& id) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
   if (!store.ok()) return std::move(store.failure());
-  Result<Session> session = context.open_session(*store, id);
+  Result<Session> session = invocation.open_session(*store, id);
   if (!session.ok()) return std::move(session.failure());
   return OpenSession{std::move(*store), std::move(*session)};
 }
 
-Result<OpenSession> open_or_create(Context& context, const std::string& id,
+Result<OpenSession> open_or_create(Invocation& invocation, const std::string& id,
                                    const SessionTrial& trial) {
-  Result<OpenSession> existing = open_session(context, id);
+  Result<OpenSession> existing = open_session(invocation, id);
   if (existing.ok() || existing.failure().status != VARVE_NOT_FOUND) return existing;
-  if (Outcome refused = context.try_in_memory(creation_of(id), trial)) {
-    return context.creation_failure(*std::move(refused), id);
+  if (Outcome refused = invocation.try_in_memory(creation_of(id), trial)) {
+    return invocation.creation_failure(*std::move(refused), id);
   }
-  Result<Store> store = context.open_store(Access::kCreate);
+  Result<Store> store = invocation.open_store(Access::kCreate);
   if (!store.ok()) return std::move(store.failure());
   Result<Session> session = store->create_session(creation_of(id));
-  if (!session.ok()) return context.creation_failure(std::move(session.failure()), id);
+  if (!session.ok()) return invocation.creation_failure(std::move(session.failure()), id);
   return OpenSession{std::move(*store), std::move(*session)};
 }
 

@@ -1,4 +1,5 @@
-// What every command works with: the global options, where output goes, and the way into a store.
+// Invocation: one run of the program, which every command works with: the global options, where
+// output goes, and the way into a store.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +42,10 @@ enum class Access { kExisting, kCreate };
 // What a command is going to do with a session that it creates.
 using SessionTrial = std::function<Outcome(Session&)>;
 
-class Context {
+class Invocation {
  public:
-  Context(Globals& globals, Output& out, Output& err) : globals_(globals), out_(out), err_(err) {}
+  Invocation(Globals& globals, Output& out, Output& err)
+      : globals_(globals), out_(out), err_(err) {}
 
   // Called after the command line is read: looks at the terminals.
   void start();
@@ -125,10 +127,10 @@ struct OpenSession {
   Session session;
 };
 
-Result<OpenSession> open_session(Context& context, const std::string& id);
+Result<OpenSession> open_session(Invocation& invocation, const std::string& id);
 // Creates store and session if they do not exist, but only when `trial` succeeds with such a
 // session.
-Result<OpenSession> open_or_create(Context& context, const std::string& id,
+Result<OpenSession> open_or_create(Invocation& invocation, const std::string& id,
                                    const SessionTrial& trial);
 
 // Gives `take` each session that `filter` lets through, as the list has it, newest first.
