@@ -1,11 +1,20 @@
 # Shared by scripts/test, scripts/torture and scripts/demo; to be sourced by bash in the root of the
 # tree. Arguments, headings, timings, packages.
 
+# boost_package: Boost of 1.81 or later, which in Debian 12 is not the one without a number.
+boost_package() {
+  if grep -q '^VERSION_CODENAME=bookworm$' /etc/os-release 2>/dev/null; then
+    echo libboost1.81-dev
+  else
+    echo libboost-dev
+  fi
+}
+
 # What the library and the command line program are built from, and then what the tests add.
 # On Debian 12 these names are exact; elsewhere, their counterparts do.
 BUILD_PACKAGES=(
   g++ cmake ninja-build
-  libboost1.81-dev libssl-dev libxxhash-dev libutf8proc-dev libstemmer-dev libcli11-dev)
+  "$(boost_package)" libssl-dev libxxhash-dev libutf8proc-dev libstemmer-dev libcli11-dev)
 TEST_PACKAGES=(
   "${BUILD_PACKAGES[@]}" python3 python3-prometheus-client pkg-config ccache strace jq libgtest-dev
   libbenchmark-dev

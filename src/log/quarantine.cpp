@@ -1,8 +1,8 @@
 #include "log/quarantine.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
+#include <boost/archive/iterators/base64_from_binary.hpp>
+#include <boost/archive/iterators/transform_width.hpp>
 #include <utility>
 
 #include "base/time.h"
@@ -14,12 +14,13 @@ namespace {
 
 constexpr size_t kRecordBytes = size_t{1} << 20;
 
+// With OpenSSL's own, which makes errors of its own, most of libcrypto would be linked.
 std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(length));
+  namespace iterators = boost::archive::iterators;
+  using Digits =
+      iterators::base64_from_binary<iterators::transform_width<std::string_view::iterator, 6, 8>>;
+  std::string text(Digits(bytes.begin()), Digits(bytes.end()));
+  text.append((3 - bytes.size() % 3) % 3, '=');
   return text;
 }
 

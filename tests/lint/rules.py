@@ -36,7 +36,7 @@ PARTS = {
 
 # Libraries that one folder hides from the others. The first path component, or the whole name.
 THIRD_PARTY = {
-    "openssl": {"base", "log"}, "utf8proc.h": {"base", "cli", "text"}, "xxhash.h": {"base"},
+    "openssl": {"base"}, "utf8proc.h": {"base", "cli", "text"}, "xxhash.h": {"base"},
     "libstemmer.h": {"text"}, "CLI": {"cli"},
 }
 PUBLIC_SYSTEM_HEADERS = {"stddef.h", "stdint.h"}
