@@ -1,5 +1,6 @@
 // One session that grows.
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "bench_store.h"

@@ -1,5 +1,6 @@
 // One store whose sessions become many. Each has one entry; ten of all have the tag asked for.
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,8 @@
 // Opening: what is in the page cache (warm), and what is on the disk (cold).
 #include <fcntl.h>
+
 #include <unistd.h>
+#include <filesystem>
 
 #include "operations.h"
 #include "query_json.h"

@@ -1,5 +1,7 @@
 #include "operations.h"
 
+#include <filesystem>
+
 namespace varve::bench {
 
 namespace {

@@ -1,4 +1,5 @@
 // Many sessions in one store.
+#include <algorithm>
 #include <map>
 #include <memory>
 

@@ -3,6 +3,7 @@
 // disk you care about, not on tmpfs.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "bench_run.h"

@@ -1,6 +1,8 @@
 // The workloads that ask a store in a fresh process, which loads no other engine's libraries: how
 // long that takes from its start to its end, and how much memory it has then.
 #include "bench_run.h"
+
+#include <algorithm>
 #include "child.h"
 
 namespace varve::bench {

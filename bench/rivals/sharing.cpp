@@ -1,5 +1,7 @@
 // The workloads of those who add at the same time: threads to one open store, processes to one
 // directory. They start together; the time is from then until the last has added its last.
+#include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "bench_run.h"

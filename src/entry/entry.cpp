@@ -1,6 +1,7 @@
 #include "entry/entry.h"
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 

@@ -1,7 +1,9 @@
 #include "index/column.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 namespace varve::index {
 

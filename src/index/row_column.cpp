@@ -1,5 +1,7 @@
 #include "index/row_column.h"
 
+#include <atomic>
+
 namespace varve::index {
 
 ColumnPages::ColumnPages(std::shared_ptr<SnapshotFile> file, SnapshotSection section, size_t width,

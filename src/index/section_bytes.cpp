@@ -1,6 +1,7 @@
 #include "index/section_bytes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "index/segment.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "index/snapshot_file.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "io/simulated.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 

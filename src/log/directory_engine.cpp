@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <limits>
 #include <new>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include "query/cursor.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>

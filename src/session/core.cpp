@@ -1,6 +1,7 @@
 #include "session/core.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <new>
 #include <utility>

@@ -1,4 +1,5 @@
 // Reading entries: from where the index says they are, with every line checked.
+#include <algorithm>
 #include <optional>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include "session/event_log.h"
 
+#include <deque>
 #include <utility>
 
 #include "base/time.h"

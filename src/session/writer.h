@@ -5,6 +5,7 @@
 // group instead of one mutex.
 #pragma once
 
+#include <atomic>
 #include <boost/container/static_vector.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <condition_variable>

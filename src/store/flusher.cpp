@@ -1,6 +1,7 @@
 #include "store/flusher.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace varve::store {

@@ -1,6 +1,7 @@
 #include "store/open_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <system_error>
 #include <unordered_set>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <varve/varve.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>

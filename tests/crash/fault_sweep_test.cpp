@@ -2,6 +2,7 @@
 // what was answered stays, what was refused is not there, and the store works again afterwards.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iterator>
 

@@ -1,6 +1,7 @@
 // kv and transcript of one session, used by several real processes at once, some of them killed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 

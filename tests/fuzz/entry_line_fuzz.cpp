@@ -2,6 +2,7 @@
 // carries a right checksum; all that was given is in it, member by member, strings and literals as
 // they were, integers digit by digit, other numbers as the same double; given again it becomes the
 // same line; and with any one byte changed it is not taken for that entry.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -5,6 +5,7 @@
 //
 // An input is operations, each a byte and its arguments. Power may fail within any: then its
 // effect is there, or nothing of it is.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>

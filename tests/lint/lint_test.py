@@ -23,6 +23,23 @@ def function(lines, head="int f()"):
     return head + " {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
+class StandardHeaders(unittest.TestCase):
+    def found(self, code):
+        return complaints("src/base/a.cpp", code)
+
+    def test_what_is_used_is_included(self):
+        found = self.found("void f() {\n  std::sort(a, b);\n}\n")
+        self.assertEqual(found, ["src/base/a.cpp:2: std::sort needs #include <algorithm>"])
+        self.assertEqual(self.found("#include <algorithm>\nvoid f() { std::sort(a, b); }\n"), [])
+
+    def test_what_is_only_said_needs_none(self):
+        self.assertEqual(self.found('// std::sort is slower.\nconst char* a = "std::sort";\n'), [])
+        self.assertEqual(self.found("std::count_if_any(a);\nstd::sort_heap_of_ours();\n"), [])
+
+    def test_c_has_none(self):
+        self.assertEqual(complaints("examples/a.c", "int std;\n"), [])
+
+
 class Layers(unittest.TestCase):
     def assert_refused(self, path, include, word):
         found = complaints(path, f"#pragma once\n\n#include {include}\n")

@@ -4,6 +4,8 @@ A problem is (line, text). Paths are relative to the top of the tree, with forwa
 """
 import re
 
+import standard_headers
+
 COLUMNS_MAX = 100
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
@@ -171,6 +173,16 @@ def features(path, text):
                            "or name its header in FEATURES (tests/lint/rules.py)")
 
 
+def included_standard(path, text):
+    """What of the standard library a file uses, it includes: not by another header's grace."""
+    if path.endswith(".c"):
+        return
+    included = {match[2] or match[3] for match in map(INCLUDE.match, text.split("\n")) if match}
+    code = _code_only(text)
+    for offset, name, header in standard_headers.missing(code, included):
+        yield code.count("\n", 0, offset) + 1, f"{name} needs #include <{header}>"
+
+
 def pragma_once(path, text):
     if path.startswith("src/") and path.endswith(".h") and "\n#pragma once\n" not in "\n" + text:
         yield 1, "#pragma once is missing"
@@ -253,7 +265,8 @@ def function_size(_path, text):
             yield line, f"{count} lines, {FUNCTION_LINES_MAX} are allowed: {head[:60]}"
 
 
-CXX_RULES = [layers, features, pragma_once, columns, file_size, function_size, forbidden_words]
+CXX_RULES = [layers, features, included_standard, pragma_once, columns, file_size, function_size,
+             forbidden_words]
 CODE_RULES = [columns, file_size, forbidden_words]
 TEXT_RULES = [forbidden_words]
 CXX_ENDINGS = (".h", ".hpp", ".c", ".cpp")

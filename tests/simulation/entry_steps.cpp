@@ -1,5 +1,7 @@
 // Steps that add and delete entries.
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 #include "steps.h"
 

@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/time.h"
 #include "json/tree.h"

@@ -2,6 +2,8 @@
 
 #include "handles.h"
 
+#include <variant>
+#include <limits>
 #include <algorithm>
 #include <atomic>
 #include <cmath>

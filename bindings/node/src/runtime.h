@@ -9,6 +9,7 @@
 #define NAPI_VERSION 8
 #include <node_api.h>
 
+#include <limits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

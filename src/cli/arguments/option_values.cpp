@@ -1,5 +1,6 @@
 #include "cli/arguments/option_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,5 @@
 // verify, repair, migrate, index.
+#include <algorithm>
 #include <memory>
 
 #include "cli/arguments/command.h"

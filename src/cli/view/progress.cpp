@@ -1,6 +1,7 @@
 #include "cli/view/progress.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "cli/view/display_text.h"
 

@@ -1,5 +1,6 @@
 #include "json/document.h"
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <string>

@@ -1,6 +1,7 @@
 // The log of the store's own, which is no session.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 // What only a directory of sessions has: its layout, its registry, and what dead makers leave.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>

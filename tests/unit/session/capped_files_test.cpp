@@ -1,6 +1,7 @@
 // kv.json and transcript.md as files: byte by byte, edited, damaged, and what an append costs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <string>

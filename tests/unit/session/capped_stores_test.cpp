@@ -1,6 +1,8 @@
 // kv and transcript of a session, on every kind of storage.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "session/upkeep/compaction.h"
 #include "session_place.h"
 

@@ -1,6 +1,7 @@
 // index.bin and metadata.json damaged in every way: the log decides, so nothing is lost.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>

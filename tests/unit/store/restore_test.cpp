@@ -1,6 +1,7 @@
 // Restore: what comes back, and what must not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "backup_rig.h"
