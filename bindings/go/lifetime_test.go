@@ -79,6 +79,44 @@ func TestWhatWasNotOpenedAnswersAnError(t *testing.T) {
 	for _, memory := range []*varve.Memory{nil, {}} {
 		expectError(t, errors.Join(memory.Clear(), memory.Close()), varve.ErrBadHandle, "not opened")
 	}
+	for _, err := range ofWindowsAndResultsNotOpened() {
+		expectError(t, err, varve.ErrBadHandle, "not opened")
+	}
+}
+
+func TestWhatWasNotOpenedIsNotOpenedUnderAContextEither(t *testing.T) {
+	for _, store := range []*varve.Store{nil, {}} {
+		expectError(t, store.WithContext(t.Context()).Sync(), varve.ErrBadHandle, "not opened")
+	}
+	for _, session := range []*varve.Session{nil, {}} {
+		expectError(t, session.WithContext(t.Context()).Sync(), varve.ErrBadHandle, "not opened")
+	}
+	for _, memory := range []*varve.Memory{nil, {}} {
+		expectError(t, memory.WithContext(t.Context()).Clear(), varve.ErrBadHandle, "not opened")
+	}
+}
+
+// ofWindowsAndResultsNotOpened are the errors of calls that must not reach the library.
+func ofWindowsAndResultsNotOpened() (errs []error) {
+	for _, window := range []*varve.Window{nil, {}} {
+		_, recentErr := window.Recent(-1)
+		_, textErr := window.Text()
+		errs = append(errs, window.Add(varve.Message{Content: 1}), recentErr, textErr, window.Clear())
+		if size, err := window.Size(), window.Close(); size != 0 || err != nil {
+			errs = append(errs, fmt.Errorf("a window with %d messages does not close: %w", size, err))
+		}
+	}
+	for _, results := range []*varve.Results{nil, {}} {
+		_, textErr := results.JSON()
+		_, entryErr := results.Entry(0)
+		_, scoreErr := results.Score(0)
+		_, pageErr := results.Page()
+		errs = append(errs, textErr, entryErr, scoreErr, pageErr)
+		if count, err := results.Count(), results.Close(); count != 0 || err != nil {
+			errs = append(errs, fmt.Errorf("%d results do not close: %w", count, err))
+		}
+	}
+	return errs
 }
 
 // A closed handle stays one, whatever is opened after it.

@@ -76,6 +76,9 @@ func (m *Memory) isOpened() bool { return m != nil && m.memoryHandle != nil }
 
 // WithContext is the same memory under a context; see Session.WithContext.
 func (m *Memory) WithContext(ctx context.Context) *Memory {
+	if !m.isOpened() {
+		return m // every call of it is refused, whatever its context
+	}
 	return &Memory{memoryHandle: m.memoryHandle, ctx: ctx}
 }
 

@@ -26,6 +26,7 @@ func init() {
 	children["list descriptors"] = listDescriptors
 	children["open without a library"] = openWithoutALibrary
 	children["end a goroutine in a callback"] = endAGoroutineInACallback
+	children["use what was not opened"] = useWhatWasNotOpened
 }
 
 func fail(problem ...any) {
@@ -167,6 +168,25 @@ func TestAMissingLibraryIsAnErrorOfOpen(t *testing.T) {
 	output, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(output), "/nowhere/libvarve.so") {
 		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func useWhatWasNotOpened() {
+	for _, err := range ofWindowsAndResultsNotOpened() {
+		if !errors.Is(err, varve.ErrBadHandle) {
+			fail(err)
+		}
+	}
+	if varve.LibraryPath() != "" {
+		fail("a library is loaded")
+	}
+}
+
+// Where no library is loaded, a call of it would be a jump to nowhere.
+func TestWhatWasNotOpenedNeedsNoLibrary(t *testing.T) {
+	command := child("use what was not opened", "VARVE_LIBRARY=/nowhere/libvarve.so")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%.500s", err, output)
 	}
 }
 

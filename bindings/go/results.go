@@ -35,7 +35,7 @@ func newResults(
 
 // Close frees the results. Closing twice is no error; the answer is always nil.
 func (r *Results) Close() error {
-	if r == nil {
+	if !r.isOpened() {
 		return nil
 	}
 	r.cleanup.Stop()
@@ -43,10 +43,20 @@ func (r *Results) Close() error {
 	return nil
 }
 
-func (r *Results) caller() caller { return caller{keptAlive: r} }
+func (r *Results) isOpened() bool { return r != nil && r.token != 0 }
+
+func (r *Results) caller() caller {
+	if !r.isOpened() {
+		return caller{}
+	}
+	return caller{keptAlive: r}
+}
 
 // Count tells how many there are; 0 when the results are closed.
 func (r *Results) Count() int {
+	if !r.isOpened() {
+		return 0
+	}
 	defer runtime.KeepAlive(r)
 	return int(raw.ResultsCount(r.token))
 }

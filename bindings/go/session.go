@@ -62,6 +62,9 @@ func (s *Session) isOpened() bool { return s != nil && s.sessionHandle != nil }
 // library cannot be interrupted: a call that waits for a lock when the deadline comes ends at the
 // latest lock_timeout_ms of the store's configuration after it, and one that works when it is done.
 func (s *Session) WithContext(ctx context.Context) *Session {
+	if !s.isOpened() {
+		return s // every call of it is refused, whatever its context
+	}
 	return &Session{sessionHandle: s.sessionHandle, ctx: ctx}
 }
 

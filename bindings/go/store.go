@@ -71,6 +71,9 @@ func (s *Store) isOpened() bool { return s != nil && s.storeHandle != nil }
 
 // WithContext is the same store under a context; see Session.WithContext.
 func (s *Store) WithContext(ctx context.Context) *Store {
+	if !s.isOpened() {
+		return s // every call of it is refused, whatever its context
+	}
 	return &Store{storeHandle: s.storeHandle, ctx: ctx}
 }
 

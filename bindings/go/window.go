@@ -39,7 +39,7 @@ func NewWindow(capacity int) (*Window, error) {
 
 // Close frees the window. Closing twice is no error; the answer is always nil.
 func (w *Window) Close() error {
-	if w == nil {
+	if !w.isOpened() {
 		return nil
 	}
 	w.cleanup.Stop()
@@ -47,7 +47,14 @@ func (w *Window) Close() error {
 	return nil
 }
 
-func (w *Window) caller() caller { return caller{keptAlive: w} }
+func (w *Window) isOpened() bool { return w != nil && w.token != 0 }
+
+func (w *Window) caller() caller {
+	if !w.isOpened() {
+		return caller{}
+	}
+	return caller{keptAlive: w}
+}
 
 // Add adds a message, a Message or another document. In a full window the oldest leaves for it.
 func (w *Window) Add(message any) error {
@@ -85,6 +92,9 @@ func (w *Window) Clear() error {
 
 // Size tells how many messages are in it; 0 when it is closed.
 func (w *Window) Size() int {
+	if !w.isOpened() {
+		return 0
+	}
 	defer runtime.KeepAlive(w)
 	return int(raw.WindowSize(w.token))
 }
