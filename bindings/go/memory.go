@@ -21,9 +21,11 @@ type memoryHandle struct {
 	cleanup runtime.Cleanup
 }
 
-// MemoryOptions are what OpenMemory takes.
+// MemoryOptions are what OpenMemory takes. An empty UserID is refused, for it is mostly that of a
+// program that does not know whose turn it is, which would be shown everybody's memory. Where all
+// sessions of the store are one user's, give nil, or other options as a document without it.
 type MemoryOptions struct {
-	UserID   string   `json:"user_id,omitempty"`
+	UserID   string   `json:"user_id"`
 	AgentID  string   `json:"agent_id,omitempty"`
 	Window   int      `json:"window,omitempty"`    // entries of each session's working memory
 	TTLHours *float64 `json:"ttl_hours,omitempty"` // 0 is for ever
@@ -132,13 +134,15 @@ func (m *Memory) Store(message any) (id string, err error) {
 	return string(text), err
 }
 
-// Query finds entries over all sessions of the user, long term and short.
+// Query finds entries over all sessions of the user, long term and short: a page of them, as
+// Store.Query does.
 func (m *Memory) Query(query any) (*Results, error) {
 	return newResults(m.caller(), "Memory.Query", query,
 		func(query string) (raw.Results, *raw.Failure) { return raw.MemorySearch(m.token, query) })
 }
 
-// Find gives the entries that a query finds, as many as its Limit says.
+// Find gives all that a query finds over the sessions of the user, or the first Limit when that is
+// not 0; page after page as they are gone through.
 func (m *Memory) Find(query Query) iter.Seq2[Result, error] { return FindAs[Entry](m, query) }
 
 // Delete deletes an entry wherever it is among the user's sessions; see Session.Delete.

@@ -6,6 +6,23 @@ import (
 	"varve"
 )
 
+// A program that does not know whose turn it is must not be shown everybody's memory.
+func TestAMemoryOfNobodyIsRefused(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	type own struct{ varve.MemoryOptions }
+	for _, options := range []any{varve.MemoryOptions{}, &varve.MemoryOptions{Window: 2}, own{}} {
+		_, err := store.OpenMemory(options)
+		expectError(t, err, varve.ErrInvalidArgument, "user_id")
+	}
+	for _, options := range []any{nil, map[string]any{"window": 2}} {
+		memory, err := store.OpenMemory(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory.Close()
+	}
+}
+
 func TestMemory(t *testing.T) {
 	store := openStore(t, "memory:", nil)
 	memory, err := store.OpenMemory(varve.MemoryOptions{UserID: "ann", Window: 2})

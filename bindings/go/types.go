@@ -120,7 +120,7 @@ type ConcurrencyConfig struct {
 	LockTimeoutMS int `json:"lock_timeout_ms,omitempty"`
 }
 
-// SessionFilter is what Store.Sessions takes.
+// SessionFilter is what Store.Sessions takes. It lists everybody's sessions when UserID is empty.
 type SessionFilter struct {
 	UserID  string `json:"user_id,omitempty"`
 	AgentID string `json:"agent_id,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"varve/internal/raw"
 )
 
-// UsageFilter is what Store.Usage takes.
+// UsageFilter is what Store.Usage takes. It sums everybody's usage when UserID is empty.
 type UsageFilter struct {
 	UserID     string    `json:"user_id,omitempty"`
 	AgentID    string    `json:"agent_id,omitempty"`
