@@ -166,6 +166,28 @@ func TestTheCauseIsTheErrorGivenToThisOperation(t *testing.T) {
 	group.Wait()
 }
 
+// A goroutine that went on elsewhere after the call would not find what failed there.
+func TestTheCauseIsKnownWhereAnotherGoroutineTakesTheProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var isOver atomic.Bool
+	defer isOver.Store(true)
+	go func() {
+		for !isOver.Load() {
+			runtime.Gosched()
+		}
+	}()
+	_, session := inMemory(t)
+	stop := errors.New("that is enough")
+	if err := session.SetProgress(func(varve.Progress) error { return stop }); err != nil {
+		t.Fatal(err)
+	}
+	for range 10_000 { // so that it happens; some hundreds do not always do
+		if _, err := session.Verify(nil); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAPanicInTheProgressFunctionIsAnError(t *testing.T) {
 	_, session := inMemory(t)
 	cause := errors.New("out of paper")

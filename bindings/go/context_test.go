@@ -98,6 +98,30 @@ func TestADeadlineLaterThanTheLockTimeoutIsWaitedFor(t *testing.T) {
 	}
 }
 
+// overAfterOne is a context with a deadline that is over after it was asked once.
+type overAfterOne struct {
+	context.Context
+	asked *int
+}
+
+func (c overAfterOne) Err() error {
+	if *c.asked++; *c.asked > 1 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func TestOnlyWhatIsBusyIsRepeatedUntilTheDeadline(t *testing.T) {
+	_, session := inMemory(t)
+	deadline, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	_, err := session.WithContext(overAfterOne{deadline, new(int)}).Get("nobody")
+	expectError(t, err, varve.ErrNotFound)
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Error("it was repeated:", err)
+	}
+}
+
 func TestADeadlineThatPassesIsBusyAndExceeded(t *testing.T) {
 	folder, session := lockable(t, 20)
 	release := held(t, folder, "s")

@@ -2,6 +2,7 @@ package varve_test
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -150,6 +151,47 @@ func TestWhatJSONCannotSayIsRefused(t *testing.T) {
 	for _, content := range []any{math.NaN(), make(chan int), func() {}} {
 		_, err := session.Add(finding(content))
 		expectError(t, err, varve.ErrInvalidArgument, "json:")
+	}
+}
+
+// A document that is left out silently would be the default, or everything.
+func TestNoCallLeavesOutWhatJSONCannotSay(t *testing.T) {
+	store, session := inMemory(t)
+	mustAdd(t, session, finding("tea"))
+	memory, err := store.OpenMemory(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	window, err := varve.NewWindow(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer window.Close()
+	bad := map[string]any{"limit": math.Inf(1)}
+	for name, call := range map[string]func() error{
+		"Open":                 func() error { _, err := varve.Open("memory:", bad); return err },
+		"Store.CreateSession":  func() error { _, err := store.CreateSession(bad); return err },
+		"Store.Sessions":       func() error { _, err := store.Sessions(bad); return err },
+		"Store.Query":          func() error { _, err := store.Query(bad); return err },
+		"Store.OpenMemory":     func() error { _, err := store.OpenMemory(bad); return err },
+		"Session.Update":       func() error { return session.Update(bad) },
+		"Session.AddBatch":     func() error { _, err := session.AddBatch([]any{bad}); return err },
+		"Session.Count":        func() error { _, err := session.Count(bad); return err },
+		"Session.DeleteWhere":  func() error { _, err := session.DeleteWhere(bad, ""); return err },
+		"Session.Purge":        func() error { _, err := session.Purge(bad); return err },
+		"Session.Export":       func() error { _, err := session.Export(io.Discard, bad); return err },
+		"Session.Record":       func() error { _, err := session.Record("event", bad); return err },
+		"Memory.Record":        func() error { _, err := memory.Record("talk", bad); return err },
+		"Memory.Query":         func() error { _, err := memory.Query(bad); return err },
+		"Window.Add":           func() error { return window.Add(bad) },
+		"Session.BuildContext": func() error { _, err := session.BuildContext(bad); return err },
+		"Session.ImportFile":   func() error { _, err := session.ImportFile("none", bad); return err },
+	} {
+		expectError(t, call(), varve.ErrInvalidArgument, "varve: "+name+": ", "json:")
+	}
+	if count, err := session.Count(nil); count != 1 || err != nil {
+		t.Error(count, err)
 	}
 }
 
