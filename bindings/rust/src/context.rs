@@ -225,3 +225,36 @@ impl Session {
         self.ask_two(self.api().varve_context_record, kind.as_bytes(), &payload.to_json()?)
     }
 }
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn every_step_is_written_as_a_request_has_it() {
+        let request = ContextRequest::new("why?")
+            .newest(3)
+            .newest_of(["tool_call"], 4)
+            .important(5)
+            .found_by(&Query::text("tea"))
+            .rank_time(0.25)
+            .rank_importance(0.5)
+            .rank_match(1.0)
+            .max_tokens(300)
+            .reserve_tokens(50)
+            .keep_together(false)
+            .pin("a")
+            .exclude("b")
+            .format("chat")
+            .now("2026-03-01T00:00:00Z")
+            .member("colour", "blue");
+        let expected = json!({
+            "question": "why?", "retrieve": [{"recency": 3}, {"types": ["tool_call"], "recency": 4},
+            {"importance": 5}, {"query": {"text": "tea"}}], "rank": [{"temporal": 0.25},
+            {"importance": 0.5}, {"match": 1.0}], "budget": {"max_tokens": 300,
+            "reserve_tokens": 50}, "keep_together": false, "pinned": ["a"], "exclude_ids": ["b"],
+            "format": "chat", "now": "2026-03-01T00:00:00Z", "colour": "blue"});
+        assert_eq!(serde_json::to_value(request).expect("written"), expected);
+        assert_eq!(serde_json::to_string(&ContextRequest::default()).expect("written"), "{}");
+    }
+}

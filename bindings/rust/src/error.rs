@@ -287,13 +287,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_that_the_library_names_has_a_kind() {
+    fn every_status_that_the_library_names_has_the_kind_of_that_name() {
         let library = Library::get().expect("VARVE_LIBRARY: the library to test with");
         let named = |status: &i32| library.status_name(*status) != "VARVE_UNKNOWN_STATUS";
         let statuses: Vec<i32> = (1..=255).filter(named).collect();
         assert!(statuses.len() >= 16, "{statuses:?}");
         for status in statuses {
-            assert_ne!(ErrorKind::of(status), ErrorKind::Unknown, "of {status}");
+            let name = library.status_name(status);
+            let words = name.trim_start_matches("VARVE_").split('_');
+            let kind: String =
+                words.map(|word| word[..1].to_owned() + &word[1..].to_lowercase()).collect();
+            assert_eq!(format!("{:?}", ErrorKind::of(status)), kind, "of {status}");
         }
     }
 }

@@ -233,3 +233,18 @@ impl fmt::Debug for Memory {
         f.debug_struct("Memory").field("store", &self.0.store).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn every_option_is_written_under_its_name() {
+        let options = MemoryOptions::user("ann").agent("cook").window(2).ttl_hours(0.0);
+        let expected = serde_json::json!(
+            {"user_id": "ann", "agent_id": "cook", "window": 2, "ttl_hours": 0.0});
+        assert_eq!(serde_json::to_value(options).expect("written"), expected);
+        let nobody = serde_json::to_string(&MemoryOptions::user("")).expect("written");
+        assert_eq!(nobody, r#"{"user_id":""}"#); // which is refused
+    }
+}

@@ -121,3 +121,24 @@ impl SessionOptions {
         self
     }
 }
+
+#[cfg(test)]
+mod without_library {
+    use super::*;
+
+    #[test]
+    fn every_option_is_written_under_its_name() {
+        let options = SessionOptions::new("kitchen")
+            .user("ann")
+            .agent("cook")
+            .title("Kitchen")
+            .ttl_hours(0.5)
+            .durability("os");
+        let expected = serde_json::json!({"session_id": "kitchen", "user_id": "ann",
+            "agent_id": "cook", "title": "Kitchen", "ttl_hours": 0.5, "durability": "os"});
+        assert_eq!(serde_json::to_value(options).expect("written"), expected);
+        let nobody = SessionOptions::default().user("").agent("");
+        let expected = serde_json::json!({"user_id": "", "agent_id": ""}); // which is refused
+        assert_eq!(serde_json::to_value(nobody).expect("written"), expected);
+    }
+}

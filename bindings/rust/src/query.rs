@@ -371,20 +371,41 @@ mod without_library {
             .without_tag("old")
             .all_tags()
             .since("2026-01-01T00:00:00Z")
+            .before("2026-02-01T00:00:00Z")
+            .min_importance(0.1)
+            .min_relevance(0.2)
+            .types(["finding"])
+            .types(["decision"])
             .references(["a"], 2)
+            .relation("caused_by")
+            .ids(["b", "c"])
+            .trace("trace-7")
             .content("role", "user")
             .sort_by(SortBy::Importance)
             .order(Order::Asc)
             .vector([0.5, -1.0])
             .vector_weight(0.25)
+            .limit(7)
+            .after("cursor")
+            .now("2026-03-01T00:00:00Z")
+            .explain()
+            .user("ann")
+            .agent("cook")
+            .sessions(["kitchen"])
             .member("colour", "blue");
         let value = serde_json::to_value(&query).expect("written");
         let expected = serde_json::json!({
             "text": "tea", "tags": {"include": ["drinks"], "exclude": ["old"], "match": "all"},
-            "time": {"start": "2026-01-01T00:00:00Z"}, "references": ["a"], "max_depth": 2,
-            "content": {"role": "user"}, "sort_by": "importance", "order": "asc",
-            "vector": [0.5, -1.0], "vector_weight": 0.25, "colour": "blue"});
+            "time": {"start": "2026-01-01T00:00:00Z", "end": "2026-02-01T00:00:00Z"},
+            "min_importance": 0.1, "min_relevance": 0.2, "types": ["finding", "decision"],
+            "references": ["a"], "max_depth": 2, "relation": "caused_by", "ids": ["b", "c"],
+            "trace_id": "trace-7", "content": {"role": "user"}, "sort_by": "importance",
+            "order": "asc", "vector": [0.5, -1.0], "vector_weight": 0.25, "limit": 7,
+            "after": "cursor", "now": "2026-03-01T00:00:00Z", "explain": true, "user_id": "ann",
+            "agent_id": "cook", "session_ids": ["kitchen"], "colour": "blue"});
         assert_eq!(value, expected);
         assert_eq!(serde_json::from_value::<Query>(value).expect("read"), query);
+        let query = serde_json::to_value(Query::question("why?").last("7d")).expect("written");
+        assert_eq!(query, serde_json::json!({"question": "why?", "time": {"last": "7d"}}));
     }
 }

@@ -211,13 +211,21 @@ fn closures_are_dropped_when_replaced_cleared_or_with_their_store() -> Outcome {
     let session = store.session("test")?;
     for _ in 0..1000 {
         let (one, two, three) = (alive.clone(), alive.clone(), alive.clone());
+        let four = alive.clone();
         store.set_log(LogLevel::Debug, move |_, _| assert!(Arc::strong_count(&one) > 1))?;
         store.set_token_counter(move |text| (text.len() + Arc::strong_count(&two)) as u64)?;
         session.set_progress(move |_, _, _| Arc::strong_count(&three) > 1)?;
+        store.set_clock(move || Arc::strong_count(&four) as i64)?;
     }
-    holders(3);
+    holders(4);
     store.clear_token_counter()?;
     session.clear_progress()?;
+    holders(2);
+    store.clear_log()?;
+    store.clear_clock()?;
+    holders(0);
+    let kept = alive.clone();
+    store.set_clock(move || Arc::strong_count(&kept) as i64)?;
     holders(1);
     drop(store);
     holders(1);

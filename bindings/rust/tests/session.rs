@@ -220,6 +220,8 @@ fn deleting_hides_and_purging_erases() -> Outcome {
     session.delete("secret", "asked to")?;
     assert_eq!(session.delete("secret", "").unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(session.delete_where(Query::text("secret"), "all of them")?, 1);
+    let audit = fs::read_to_string(directory.join("sessions/kitchen/tombstones.jsonl"))?;
+    assert!(audit.contains("asked to") && audit.contains("all of them"), "{audit}");
     assert_eq!(session.compact(json!({"dry_run": true}))?.dropped["deleted"], 2);
     let report = session.purge(())?;
     assert_eq!((report.entries_before, report.entries_after, report.changed), (3, 1, true));
@@ -227,6 +229,22 @@ fn deleting_hides_and_purging_erases() -> Outcome {
         let path = directory.join("sessions/kitchen").join(&file.name);
         assert!(!String::from_utf8_lossy(&fs::read(path)?).contains("secret of"), "{file:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_purge_also_erases_what_was_damaged_and_a_compaction_does_not() -> Outcome {
+    let directory = Directory::new();
+    let session = Store::open(directory.path())?.session("s")?;
+    session.add(Entry::new("finding", "tea"))?;
+    let log = directory.join("sessions/s/memory.jsonl");
+    fs::write(&log, fs::read_to_string(&log)?.replace("tea", "ate"))?;
+    assert_eq!(session.repair(())?.quarantined, 1);
+    let quarantine = directory.join("sessions/s/quarantine.jsonl");
+    session.compact(())?;
+    assert!(quarantine.exists());
+    session.purge(())?;
+    assert!(!quarantine.exists());
     Ok(())
 }
 

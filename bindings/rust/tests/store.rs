@@ -1,6 +1,8 @@
 //! Stores: sessions in them, across them, and what is done to all of them.
 mod common;
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -52,6 +54,7 @@ fn a_session_is_opened_or_created() -> Outcome {
         store.session(id)?,
         store.session(options().title("another"))?,
         store.create_session(SessionOptions { if_exists: Some("open".into()), ..options() })?,
+        store.session(SessionOptions { if_exists: Some("fail".into()), ..options() })?,
     ];
     for session in opened {
         assert_eq!((session.id(), session.count(())?), ("kitchen", 1));
@@ -113,7 +116,8 @@ fn pages_of_sessions_follow_the_cursor() -> Outcome {
 
 #[test]
 fn all_sessions_are_those_of_all_pages() -> Outcome {
-    let store = Store::open("memory:")?;
+    let directory = Directory::new();
+    let store = Store::open_with(directory.path(), json!({"durability": "os"}))?;
     assert_eq!(store.all_sessions(())?.count(), 0);
     for number in 0..7 {
         let user = if number % 2 == 0 { "ann" } else { "bob" };
@@ -198,6 +202,40 @@ fn log_lines_reach_the_closure_until_they_are_stopped() -> Outcome {
     let lines = lines.lock().expect("lines");
     assert!(lines.iter().any(|(level, line)| *level == LogLevel::Info && line.contains("loud")));
     assert!(!lines.iter().any(|(_, line)| line.contains("quiet")));
+    Ok(())
+}
+
+#[test]
+fn log_lines_are_of_the_level_that_they_say_and_not_below_the_one_asked_for() -> Outcome {
+    for asked in [LogLevel::Debug, LogLevel::Info, LogLevel::Warn] {
+        let directory = Directory::new();
+        let folder = directory.join("sessions/kitchen");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("memory.jsonl"), "{\"torn")?; // told as a warning
+        let store = Store::open(directory.path())?;
+        let levels = Arc::new(Mutex::new(BTreeSet::new()));
+        let kept = levels.clone();
+        store.set_log(asked, move |level, line| {
+            let line: Value = serde_json::from_str(line).expect("a log line is JSON");
+            let told = line["level"].as_str().map(str::to_lowercase);
+            assert_eq!(told, Some(format!("{level:?}").to_lowercase()));
+            kept.lock().expect("levels").insert(level);
+        })?;
+        store.open_session("kitchen")?.add(Entry::new("finding", "tea"))?;
+        assert_eq!(levels.lock().expect("levels").first(), Some(&asked));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_is_open_until_its_last_handle_goes() -> Outcome {
+    let store = Store::open("memory:")?;
+    let session = store.session("kitchen")?;
+    let clone = session.clone();
+    drop(session);
+    assert_eq!(store.stats()?.sessions_open, 1);
+    drop(clone);
+    assert_eq!(store.stats()?.sessions_open, 0);
     Ok(())
 }
 
