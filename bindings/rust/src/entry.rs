@@ -182,6 +182,29 @@ mod without_library {
     }
 
     #[test]
+    fn every_step_is_written_under_its_name() {
+        let entry = Entry::new("finding", "tea")
+            .id("a")
+            .tag("one")
+            .tags(["two", "three"])
+            .importance(0.5)
+            .timestamp("2026-01-01T00:00:00Z")
+            .expires_at("2026-02-01T00:00:00Z")
+            .reference("b")
+            .reference("c")
+            .relation("caused_by", "d")
+            .relation("caused_by", "e")
+            .trace("trace-7")
+            .member("mood", "good");
+        let expected = serde_json::json!({
+            "id": "a", "type": "finding", "content": "tea", "tags": ["one", "two", "three"],
+            "importance": 0.5, "timestamp": "2026-01-01T00:00:00Z",
+            "expires_at": "2026-02-01T00:00:00Z", "references": ["b", "c"],
+            "relations": {"caused_by": ["d", "e"]}, "trace_id": "trace-7", "mood": "good"});
+        assert_eq!(serde_json::to_value(entry).expect("written"), expected);
+    }
+
+    #[test]
     fn members_without_a_field_are_kept() {
         let line = r#"{"type":"finding","content":null,"mood":{"n":18446744073709551615},"seq":3}"#;
         let entry: Entry = serde_json::from_str(line).expect("read");

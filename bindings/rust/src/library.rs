@@ -205,6 +205,7 @@ mod tests {
         let reasons = reasons(&["/nowhere/libvarve.so.1".into(), "/neither/libvarve.so.1".into()]);
         assert_eq!(reasons.len(), 2);
         assert!(reasons[0].contains("No such file"), "{reasons:?}");
+        assert!(!reasons[0].contains("/nowhere"), "the path is there already: {reasons:?}");
     }
 
     #[test]

@@ -77,6 +77,14 @@ fn the_path_given_comes_before_the_variable_and_the_variable_before_the_places()
 }
 
 #[test]
+fn a_variable_that_is_empty_names_nothing() {
+    let place = Place::new();
+    let beside = format!("bin/{}", name());
+    place.put(&beside);
+    assert!(place.found(Some(Path::new("")), None).ends_with(&beside));
+}
+
+#[test]
 fn beside_the_executable_comes_before_the_lib_folder() {
     let place = Place::new();
     place.put(&format!("lib/{}", name()));

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::Directory;
-use varve::{Entry, Query, Store};
+use varve::{Entry, Message, Query, Store, Window};
 
 const IN_MEMORY: u32 = 10_000;
 const ON_DISK: u32 = 300; // each saves its index and syncs
@@ -28,7 +28,8 @@ fn round(uri: &Path) -> varve::Result<()> {
     session.query_json(Query::all())?.json()?;
     session.stats()?;
     assert!(session.get("nobody").is_err());
-    Ok(())
+    store.memory(())?.clear()?;
+    Window::new(8)?.add(Message::new("user", "hello"))
 }
 
 fn assert_no_growth(uri: &Path, rounds: u32) -> varve::Result<()> {

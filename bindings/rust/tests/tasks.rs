@@ -1,9 +1,15 @@
 //! The feature `tokio`: the same calls as futures.
 #![cfg(feature = "tokio")]
 
-use std::time::Duration;
+mod common;
 
-use varve::{Entry, ErrorKind, Query, SessionHandle, SessionOptions, Store, StoreHandle};
+use std::fs;
+
+use common::{Directory, Outcome};
+use serde_json::json;
+use varve::{
+    ContextRequest, Entry, ErrorKind, Query, SessionHandle, SessionOptions, Store, StoreHandle,
+};
 
 fn assert_send<T: Send>(value: T) -> T {
     value
@@ -82,26 +88,46 @@ async fn a_panic_goes_on_where_the_call_is_awaited() -> varve::Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn what_a_call_is_given_reaches_the_library() -> Outcome {
+    let directory = Directory::new();
+    let bad = StoreHandle::open("memory:", json!({"durability": "never"})).await.unwrap_err();
+    assert_eq!(bad.member().as_deref(), Some("durability"));
+    let store = StoreHandle::open(directory.path(), json!({"durability": "os"})).await?;
+    let session = store.session("kitchen").await?;
+    let id = session.record("user_message", json!({"content": "Tea, please"})).await?;
+    let built = session.context(ContextRequest::default().format("chat").exclude(&id)).await?;
+    assert!(built.items.is_empty());
+    assert_eq!(session.context(()).await?.items[0].id, id);
+
+    let syncs = || store.blocking().stats().map(|stats| stats.syncs);
+    let before = syncs()?;
+    session.sync().await?;
+    assert!(syncs()? > before);
+
+    session.delete(&id, "asked to").await?;
+    session.add(Entry::new("finding", "cup")).await?;
+    session.delete_where(Query::text("cup"), "all of them").await?;
+    let audit = fs::read_to_string(directory.join("sessions/kitchen/tombstones.jsonl"))?;
+    assert!(audit.contains("asked to") && audit.contains("all of them"), "{audit}");
+    Ok(())
+}
+
 #[test]
-fn a_runtime_that_ends_cancels_what_has_not_begun() {
-    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build();
-    let runtime = runtime.expect("a runtime");
-    let session = Store::open("memory:").and_then(|store| store.create_session(())).expect("made");
+fn a_runtime_that_has_ended_cancels_the_call() -> Outcome {
+    let session = Store::open("memory:")?.create_session(())?;
     let handle = SessionHandle::from(session);
-    let (release, wait) = std::sync::mpsc::channel::<()>();
-    let first = handle.clone();
-    runtime.spawn(async move {
-        first
-            .run(move |_| {
-                let _ = wait.recv();
-                Ok(())
-            })
-            .await
-    });
-    let second = runtime.spawn(async move { handle.count(()).await });
-    runtime.block_on(tokio::task::yield_now());
-    runtime.block_on(tokio::task::yield_now());
-    runtime.shutdown_timeout(Duration::ZERO);
-    drop(release);
-    assert!(second.is_finished());
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let ended = runtime.handle().clone();
+    drop(runtime);
+    let _runs_calls = ended.enter();
+    let count = std::pin::pin!(handle.count(()));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::future::Future::poll(count, &mut context) {
+        std::task::Poll::Ready(answer) => {
+            assert_eq!(answer.unwrap_err().kind(), ErrorKind::Cancelled);
+            Ok(())
+        }
+        std::task::Poll::Pending => Err("nobody is left to answer".into()),
+    }
 }

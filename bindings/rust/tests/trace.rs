@@ -1,13 +1,17 @@
 //! The feature `tracing`: log lines as events.
 #![cfg(feature = "tracing")]
 
+mod common;
+
 use std::fmt::Debug;
+use std::fs;
 use std::sync::{Arc, Mutex};
 
+use common::{Directory, Outcome};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
-use varve::{LogLevel, SessionOptions, Store};
+use varve::{Entry, LogLevel, SessionOptions, Store};
 
 /// Keeps every event as text.
 #[derive(Clone, Default)]
@@ -52,5 +56,29 @@ fn log_lines_become_events_with_their_level_and_session() -> varve::Result<()> {
     let created = created.unwrap_or_else(|| panic!("no event of the session: {events:?}"));
     assert!(created.starts_with("INFO") && created.contains(" message="), "{created}");
     assert!(created.contains(" component="), "{created}");
+    assert!(events.iter().all(|event| event.starts_with("INFO")), "{events:?}");
+    let opened = r#"metadata="{\"entries\":0}""#;
+    assert!(events.iter().any(|event| event.contains(opened)), "{events:?}");
+    Ok(())
+}
+
+#[test]
+fn every_level_is_an_events_level() -> Outcome {
+    for (level, expected) in [(LogLevel::Debug, "DEBUG "), (LogLevel::Warn, "WARN ")] {
+        let directory = Directory::new();
+        let folder = directory.join("sessions/kitchen");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("memory.jsonl"), "{\"torn")?; // told as a warning
+        let kept = Kept::default();
+        let store = Store::open(directory.path())?;
+        tracing::subscriber::with_default(kept.clone(), || {
+            store.trace(level)?;
+            store.open_session("kitchen")?.add(Entry::new("finding", "tea"))
+        })?;
+        let events = kept.0.lock().expect("events");
+        assert!(events.iter().any(|event| event.starts_with(expected)), "{events:?}");
+        let below = |event: &String| event.starts_with("DEBUG") && level > LogLevel::Debug;
+        assert!(!events.iter().any(below), "{events:?}");
+    }
     Ok(())
 }
