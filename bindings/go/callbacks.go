@@ -186,6 +186,9 @@ func lowestLevel(logger *slog.Logger) LogLevel {
 
 // forward gives a log line to slog: its message, and the rest as attributes.
 func forward(logger *slog.Logger, level LogLevel, line json.RawMessage) {
+	if !logger.Enabled(context.Background(), level.Level()) {
+		return // its level was raised since, and handlers are only given what is enabled
+	}
 	var fields struct {
 		Timestamp time.Time       `json:"timestamp"`
 		Component string          `json:"component"`

@@ -222,8 +222,9 @@ func (s *Store) Metrics() (string, error) {
 	return string(text), err
 }
 
-// SetLogger sends the library's log lines to a logger, those of the levels that it wants at this
-// moment; nil stops them. The handler may use the library.
+// SetLogger sends the library's log lines to a logger; nil stops them. Lines of levels that the
+// logger does not want at this moment never come, those that it does not want any more are left out:
+// to be told more later, set it again. The handler may use the library.
 func (s *Store) SetLogger(logger *slog.Logger) error {
 	if logger == nil {
 		return s.SetLog(LogOff, nil)
