@@ -40,6 +40,33 @@ func TestACallUnderAContextThatIsDoneIsRefused(t *testing.T) {
 	}
 }
 
+func TestWhatIsOpenedUnderAContextIsUnderItToo(t *testing.T) {
+	store := openStore(t, "memory:", nil)
+	reason := errors.New("the user went away")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	session, err := store.WithContext(ctx).Session("s", varve.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := store.WithContext(ctx).OpenMemory(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	cancel(reason)
+	_, err = session.Add(finding("tea"))
+	expectError(t, err, reason)
+	expectError(t, memory.Clear(), reason)
+	for _, other := range []context.Context{t.Context(), context.Background()} {
+		if _, err = session.WithContext(other).Add(finding("tea")); err != nil {
+			t.Error(err)
+		}
+		if err = memory.WithContext(other).Clear(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // held takes the lock of a session as another process would: locks of open files exclude each
 // other whoever opened them.
 func held(t *testing.T, folder, session string) (release func()) {

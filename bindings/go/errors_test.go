@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -42,6 +43,36 @@ func TestAnErrorTellsThePlace(t *testing.T) {
 	if details.Member != "limit" || details.Offset == nil || *details.Offset == 0 {
 		t.Errorf("%+v of %s", details, refused.DetailsJSON())
 	}
+}
+
+func TestDetailsHaveEveryMember(t *testing.T) {
+	_, session := inMemory(t)
+	_, err := session.AddBatch(`{"type":"finding","content":1}` + "\n" + `{"type":`)
+	details := detailsOf(t, err)
+	if details.Line == nil || *details.Line != 2 || details.Size != nil || details.Path != "" {
+		t.Errorf("%+v of %v", details, err)
+	}
+	_, err = session.Add(finding(strings.Repeat("x", 2<<20)))
+	expectError(t, err, varve.ErrSizeLimit)
+	details = detailsOf(t, err)
+	if details.Limit == nil || *details.Limit != 1<<20 || details.Size == nil ||
+		*details.Size <= 2<<20 || details.Line != nil || details.Errno != nil {
+		t.Errorf("%+v of %v", details, err)
+	}
+	path := filepath.Join(t.TempDir(), "missing")
+	_, err = session.ImportFile(path, nil)
+	if details = detailsOf(t, err); details.Path != path || details.Errno == nil {
+		t.Errorf("%+v of %v", details, err)
+	}
+}
+
+func detailsOf(t *testing.T, err error) varve.Details {
+	t.Helper()
+	var refused *varve.Error
+	if !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	return refused.Details()
 }
 
 func TestAnErrorOfTheSystemIsItsErrnoToo(t *testing.T) {

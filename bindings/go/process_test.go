@@ -155,12 +155,34 @@ func TestExitWhileCallsAreInFlight(t *testing.T) {
 }
 
 func openWithoutALibrary() {
-	_, err := varve.Open("memory:", nil)
-	var refused *varve.LoadError
-	if !errors.As(err, &refused) {
-		fail("Open answered", err)
+	_, openErr := varve.Open("memory:", nil)
+	_, windowErr := varve.NewWindow(1)
+	_, versionErr := varve.Version()
+	_, abiErr := varve.ABIVersion()
+	for _, err := range []error{openErr, windowErr, versionErr, abiErr} {
+		var refused *varve.LoadError
+		if !errors.As(err, &refused) {
+			fail("what needs a library answered", err)
+		}
 	}
-	fmt.Println(err)
+	if varve.LibraryPath() != "" {
+		fail(varve.LibraryPath(), "is in use")
+	}
+	fmt.Println(openErr)
+}
+
+func TestTheLibraryInUseStays(t *testing.T) {
+	path := os.Getenv("VARVE_LIBRARY")
+	if err := errors.Join(varve.Load(""), varve.Load(path)); err != nil {
+		t.Error(err)
+	}
+	if varve.LibraryPath() != path {
+		t.Error(varve.LibraryPath())
+	}
+	err := varve.Load("/nowhere/libvarve.so")
+	if err == nil || !strings.Contains(err.Error(), "already uses "+path) {
+		t.Error(err)
+	}
 }
 
 func TestAMissingLibraryIsAnErrorOfOpen(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"varve"
 )
@@ -47,6 +49,30 @@ func TestFindGoesThroughAllPages(t *testing.T) {
 	}
 	for range session.Find(varve.Query{}) {
 		break // leaving a loop early is no panic
+	}
+	others := make([]varve.Entry, 600)
+	for index := range others {
+		others[index] = finding("coffee")
+	}
+	if _, err := session.AddBatch(others); err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for result, err := range session.Find(varve.Query{Text: "coffee"}) {
+		if err != nil || result.Entry.Content != "coffee" {
+			t.Fatal(result, err)
+		}
+		count++
+	}
+	if count != 600 {
+		t.Errorf("%d of 600", count)
+	}
+	results, err := session.Query(nil)
+	if err != nil || results.Count() != 100 {
+		t.Fatal(results, err)
+	}
+	for range results.All() {
+		break
 	}
 	for _, wrong := range []varve.Query{{SortBy: "colour"}, {Limit: -1}} {
 		for _, err := range session.Find(wrong) {
@@ -104,6 +130,108 @@ func TestAllSessionsGoesThroughAllPages(t *testing.T) {
 	}
 	if count != 13 {
 		t.Error(count)
+	}
+	for range store.AllSessions(varve.SessionFilter{}) {
+		break // leaving a loop early is no panic
+	}
+}
+
+func TestAllSessionsRescansOnce(t *testing.T) {
+	store := openStore(t, filepath.Join(t.TempDir(), "store"), varve.Config{Durability: "os"})
+	for range 5 {
+		createSession(t, store, varve.SessionOptions{AgentID: "cook"})
+	}
+	createSession(t, store, nil)
+	count := 0
+	filter := varve.SessionFilter{Limit: 2, Rescan: true, AgentID: "cook"}
+	for session, err := range store.AllSessions(filter) {
+		if err != nil || session.AgentID != "cook" {
+			t.Fatal(session, err)
+		}
+		count++
+	}
+	if count != 5 {
+		t.Error(count)
+	}
+}
+
+func TestAnErrorIsTheLastThingThatAnIteratorGives(t *testing.T) {
+	store, session := inMemory(t)
+	results, err := session.Query(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.Close()
+	results.Close()
+	var errs []error
+	for _, err := range store.AllSessions(varve.SessionFilter{}) {
+		errs = append(errs, err)
+	}
+	for _, err := range session.Find(varve.Query{}) {
+		errs = append(errs, err)
+	}
+	for _, err := range results.All() {
+		errs = append(errs, err)
+	}
+	if len(errs) != 3 {
+		t.Error(errs)
+	}
+	for _, err := range errs {
+		expectError(t, err, varve.ErrBadHandle)
+	}
+}
+
+func TestTheReasonOfADeletionIsInTheAuditLog(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "store")
+	store := openStore(t, directory, nil)
+	session := createSession(t, store, varve.SessionOptions{SessionID: "s", UserID: "ann"})
+	memory, err := store.OpenMemory(varve.MemoryOptions{UserID: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	first, second := mustAdd(t, session, finding("tea")), mustAdd(t, session, finding("coffee"))
+	mustAdd(t, session, finding("cocoa"))
+	_, whereErr := session.DeleteWhere(varve.Query{Text: "cocoa"}, "reason three")
+	err = errors.Join(session.Delete(first, "reason one"), memory.Delete(second, "reason two"), whereErr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	audit, err := os.ReadFile(filepath.Join(directory, "sessions", "s", "tombstones.jsonl"))
+	for _, reason := range []string{"reason one", "reason two", "reason three"} {
+		if err != nil || !strings.Contains(string(audit), reason) {
+			t.Errorf("%q is not in %s, %v", reason, audit, err)
+		}
+	}
+}
+
+func TestAPurgeErasesWhatWasDamagedAndACompactionDoesNot(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "store")
+	folder := filepath.Join(directory, "sessions", "s")
+	session := createSession(t, openStore(t, directory, nil), varve.SessionOptions{SessionID: "s"})
+	mustAdd(t, session, finding("tea"))
+	text, err := os.ReadFile(filepath.Join(folder, "memory.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("tea"), []byte("ate"), 1)
+	if err := os.WriteFile(filepath.Join(folder, "memory.jsonl"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := session.Repair(nil); err != nil || report.Quarantined != 1 {
+		t.Fatal(report, err)
+	}
+	if _, err := session.Compact(nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "quarantine.jsonl")); err != nil {
+		t.Error(err)
+	}
+	if _, err := session.Purge(nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "quarantine.jsonl")); !os.IsNotExist(err) {
+		t.Error("it is there after a purge:", err)
 	}
 }
 
@@ -181,6 +309,15 @@ func TestExportAndImport(t *testing.T) {
 	if !errors.Is(err, errWriter) {
 		t.Error(err)
 	}
+	var short shortWriter
+	if written, err = session.Export(&short, "jsonl"); written != 3 || !errors.Is(err, errWriter) {
+		t.Error(written, err)
+	}
+	half := strings.NewReader(`{"type":"finding","content":"tea"}` + "\n")
+	_, err = other.Import(io.MultiReader(half, iotest.ErrReader(errReader)))
+	if count, countErr := other.Count(nil); !errors.Is(err, errReader) || count != 50 || countErr != nil {
+		t.Error("an import whose reader failed:", err, count, countErr)
+	}
 	_, err = session.Export(&text, "xml")
 	expectError(t, err, varve.ErrInvalidArgument, "xml")
 	path := filepath.Join(t.TempDir(), "memory.json")
@@ -195,6 +332,13 @@ func TestExportAndImport(t *testing.T) {
 }
 
 var errWriter = errors.New("the disk of the writer is full")
+
+var errReader = errors.New("the connection is gone")
+
+// shortWriter fails behind three bytes.
+type shortWriter struct{}
+
+func (*shortWriter) Write([]byte) (int, error) { return 3, errWriter }
 
 type failingWriter struct{}
 
