@@ -25,6 +25,7 @@ use crate::session::Session;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use = "each step gives the value with it; pass the last one to a call"]
 pub struct ContextRequest {
     /// Found as a query's text is; without `retrieve` also the newest entries.
     #[serde(skip_serializing_if = "Option::is_none")]

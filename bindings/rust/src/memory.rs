@@ -18,6 +18,7 @@ use crate::window::Message;
 /// Options of [`Store::memory`], all optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use = "each step gives the value with it; pass the last one to a call"]
 pub struct MemoryOptions {
     /// Whose memory it is; without one, all sessions of the store are.
     #[serde(skip_serializing_if = "Option::is_none")]

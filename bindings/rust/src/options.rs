@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use = "each step gives the value with it; pass the last one to a call"]
 pub struct SessionOptions {
     /// The id; one that sorts by time is made when it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use = "each step gives the value with it; pass the last one to a call"]
 pub struct Query {
     /// Words (ranked, any may match), `"phrases"`, `+must`, `-not`, wildcards `*` and `?`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -194,6 +194,7 @@ impl Finder {
 /// The results of a query, which is asked for page after page. Made by [`Session::find`],
 /// [`Store::find`] and [`Session::pages`].
 #[derive(Debug)]
+#[must_use = "nothing is asked for until it is gone through"]
 pub struct Pages {
     finder: Finder,
     query: Option<Query>,

@@ -9,6 +9,7 @@ use crate::store::Store;
 /// The list of a store's sessions, which is asked for page after page. Made by
 /// [`Store::all_sessions`]. After an error it ends.
 #[derive(Debug)]
+#[must_use = "nothing is asked for until it is gone through"]
 pub struct Sessions {
     store: Store,
     filter: Option<Map<String, Value>>,

@@ -235,6 +235,24 @@ fn closures_are_dropped_when_replaced_cleared_or_with_their_store() -> Outcome {
 }
 
 #[test]
+fn what_a_counter_holds_may_use_the_store_when_it_goes() -> Outcome {
+    struct Clears(Store);
+    impl Drop for Clears {
+        fn drop(&mut self) {
+            self.0.clear_token_counter().expect("cleared");
+        }
+    }
+    let store = Store::open("memory:")?;
+    for _ in 0..2 {
+        let held = Clears(store.clone());
+        store.set_token_counter(move |text| (text.len() + size_of_val(&held)) as u64)?;
+    }
+    store.clear_token_counter()?; // the calls come to their end: that is what is tested
+    assert!(store.session("test")?.context(())?.items.is_empty());
+    Ok(())
+}
+
+#[test]
 fn one_session_serves_many_threads() -> Outcome {
     let session = session()?;
     thread::scope(|scope| {

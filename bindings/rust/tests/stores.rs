@@ -107,6 +107,19 @@ fn a_memory_has_three_tiers() -> Outcome {
 }
 
 #[test]
+fn a_memory_that_goes_leaves_its_sessions() -> Outcome {
+    let store = Store::open("memory:")?;
+    let memory = store.memory(())?;
+    memory.record("today", Message::new("user", "hello"))?;
+    let clone = memory.clone();
+    drop(memory);
+    assert_eq!(store.stats()?.sessions_open, 1);
+    drop(clone);
+    assert_eq!(store.stats()?.sessions_open, 0);
+    Ok(())
+}
+
+#[test]
 fn a_context_fits_its_budget() -> Outcome {
     let session = session()?;
     for number in 0..50 {
