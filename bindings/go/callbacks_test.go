@@ -221,13 +221,21 @@ func TestTheCauseIsKnownWhereAnotherGoroutineTakesTheProcessor(t *testing.T) {
 			runtime.Gosched()
 		}
 	}()
-	_, session := inMemory(t)
 	stop := errors.New("that is enough")
-	if err := session.SetProgress(func(varve.Progress) error { return stop }); err != nil {
+	_, checked := inMemory(t)
+	store, asked := inMemory(t)
+	err := errors.Join(
+		checked.SetProgress(func(varve.Progress) error { return stop }),
+		store.SetTokenCounter(func(string) (uint64, error) { return 0, stop }))
+	if err != nil {
 		t.Fatal(err)
 	}
+	mustAdd(t, asked, finding("tea"))
 	for range 10_000 { // so that it happens; some hundreds do not always do
-		if _, err := session.Verify(nil); !errors.Is(err, stop) {
+		if _, err := checked.Verify(nil); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		if _, err := asked.BuildContext(nil); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
 	}

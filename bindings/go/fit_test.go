@@ -121,14 +121,17 @@ func TestOddMembersBesideThoseOfYourOwn(t *testing.T) {
 		Content   json.RawMessage `json:"content"`
 		SessionID any             `json:"session_id"`
 		Seen      []time.Time     `json:"seen"`
+		Due       *time.Time      `json:"due"`
 	}
 	store := byHand(t, map[string]string{"s/memory.jsonl": lines(
-		`"priority":7,"session_id":5,"decay_factor":"1","seen":["2026-01-01 00:00:00Z"]`)})
+		`"priority":7,"session_id":5,"decay_factor":"1","seen":["2026-01-01 00:00:00Z"],` +
+			`"due":"2027-01-01 00:00:00z"`)})
 	session := openSession(t, store, "s")
 	for result, err := range varve.FindAs[ticket](session, varve.Query{IDs: []string{"odd"}}) {
 		entry := result.Entry
 		if err != nil || entry.Priority != 7 || entry.SessionID != json.Number("5") ||
-			string(entry.Content) != `"tea <&>"` || entry.Seen[0].Year() != 2026 {
+			string(entry.Content) != `"tea <&>"` || entry.Seen[0].Year() != 2026 ||
+			entry.Due == nil || entry.Due.Year() != 2027 {
 			t.Errorf("%+v, %v", entry, err)
 		}
 	}

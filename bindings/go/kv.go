@@ -47,5 +47,6 @@ func (k KV) List() (list []KeyValue, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return list, decode("KV.List", text, &list)
+	err = decode("KV.List", text, &list)
+	return list, err
 }

@@ -145,7 +145,8 @@ func (s *Session) AddBatch(entries any) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return ids, decode(operation, text, &ids)
+	err = decode(operation, text, &ids)
+	return ids, err
 }
 
 // Get gives one entry.

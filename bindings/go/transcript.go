@@ -33,5 +33,6 @@ func (t Transcript) Last(count int) (turns []Turn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return turns, decode("Transcript.Last", text, &turns)
+	err = decode("Transcript.Last", text, &turns)
+	return turns, err
 }

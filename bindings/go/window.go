@@ -75,7 +75,8 @@ func RecentAs[T any](window *Window, count int) (messages []T, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return messages, decode("Window.Recent", text, &messages)
+	err = decode("Window.Recent", text, &messages)
+	return messages, err
 }
 
 // Text is the window as lines for a prompt, "role: content", oldest first.
