@@ -3,6 +3,7 @@ mod common;
 
 use common::{Directory, Outcome};
 use serde_json::json;
+use std::fs;
 use std::sync::Barrier;
 use std::thread;
 use varve::{
@@ -99,6 +100,10 @@ fn a_memory_has_three_tiers() -> Outcome {
     let found = memory.search(Query::text("tea"))?;
     assert_eq!(found.iter().map(|hit| &hit.entry.id).collect::<Vec<_>>(), [&id]);
     memory.delete(&id, "asked to")?;
+    let audit: String = fs::read_dir(directory.join("sessions"))?
+        .filter_map(|folder| fs::read_to_string(folder.ok()?.path().join("tombstones.jsonl")).ok())
+        .collect();
+    assert!(audit.contains("asked to"), "{audit}");
     assert_eq!(memory.delete(&id, "").unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(memory.search_json(())?.len(), 3);
     memory.close();
