@@ -135,6 +135,16 @@ func TestOddMembersBesideThoseOfYourOwn(t *testing.T) {
 			t.Errorf("%+v, %v", entry, err)
 		}
 	}
+	type pointing struct {
+		*varve.Entry
+		Priority int `json:"priority"`
+	}
+	for result, err := range varve.FindAs[pointing](session, varve.Query{IDs: []string{"odd"}}) {
+		if err != nil || result.Entry.Priority != 7 || result.Entry.ID != "odd" ||
+			result.Entry.SessionID != "" {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
 	// What does not fit a type of yours is told: it is not the entry that is odd.
 	type wrong struct {
 		varve.Entry
