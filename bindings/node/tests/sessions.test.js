@@ -1,5 +1,6 @@
 // What stores and sessions do that no conformance case shows: iterators, closing, errors.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -292,6 +293,15 @@ test('what an aborted call opened is closed', async (t) => {
   while (store.statsSync().sessionsOpen > 0) {
     await new Promise((resume) => { setImmediate(resume); });
   }
+});
+
+test('a call that ended, well or not, leaves no listener on its signal', async (t) => {
+  const session = openSession(t);
+  const { signal } = new AbortController();
+  await session.add(finding('x'), { signal });
+  await assert.rejects(session.get('nobody', { signal }), { code: 'VARVE_NOT_FOUND' });
+  await assert.rejects(session.add({ type: 'NOT ONE' }, { signal }));
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
 });
 
 test('an abort after the end changes nothing', async (t) => {

@@ -206,6 +206,27 @@ def test_a_callback_that_is_refused_leaves_the_one_before(store):
     assert set(seen) == {"first"}
 
 
+def test_a_function_that_cannot_be_registered_leaves_the_one_before():
+    slot, seen = callbacks.Slot(callbacks.clock), []
+
+    def refuse(_callback):
+        seen.append(slot.function)  # it is in its place as soon as the library may call it
+        raise varve.Busy(7, "refused")
+
+    def first():
+        return 1
+
+    def second():
+        return 2
+
+    slot.set(first, lambda _callback: None)
+    for function in (second, None):
+        with pytest.raises(varve.Busy):
+            slot.set(function, refuse)
+        assert slot.function is first
+    assert seen == [second, first]
+
+
 @pytest.mark.parametrize("wrong", ["warn", 5, 0, {}, True])
 def test_what_is_no_function_is_refused_where_it_is_given(store, session, wrong):
     for register in (store.set_log, store.set_clock, store.set_token_counter,
