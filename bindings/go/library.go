@@ -2,10 +2,12 @@ package varve
 
 import "varve/internal/raw"
 
-// LoadError says where the library was looked for, and why nothing there was taken.
+// LoadError says where the library was looked for, and why nothing there was taken: WantedABI is the
+// ABI version that is needed, Attempts are the places in the order in which they were tried.
 type LoadError = raw.LoadError
 
-// LoadAttempt is one place of a LoadError.
+// LoadAttempt is one place of a LoadError: its Path, the Reason why it was not taken, and FoundABI, the
+// ABI version of what is there, 0 where nothing tells one.
 type LoadAttempt = raw.Attempt
 
 // Load loads libvarve, which any other call does by itself when it is needed. A path that is given,

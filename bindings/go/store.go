@@ -235,8 +235,8 @@ func (s *Store) SetLogger(logger *slog.Logger) error {
 }
 
 // SetLog sends log lines of a level and above to a function, as the JSON objects that they are; nil
-// stops them. It is called on the goroutine of the call that the lines are about and may use the
-// library.
+// stops them. It is called on the goroutine of the call that the lines are about. It may use the
+// library, but must not close the store, nor the session of that call.
 func (s *Store) SetLog(level LogLevel, receive func(level LogLevel, line json.RawMessage)) error {
 	if !s.isOpened() {
 		return s.tellLog(level, 0, 0)

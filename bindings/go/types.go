@@ -70,6 +70,7 @@ type TagCondition struct {
 	Match   string   `json:"match,omitempty"` // any, all
 }
 
+// IsZero tells encoding/json that there is no condition: an empty Include that is not nil is one.
 func (c TagCondition) IsZero() bool {
 	return c.Include == nil && c.Exclude == nil && c.Match == ""
 }
