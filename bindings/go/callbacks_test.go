@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -237,6 +239,30 @@ func TestTheCauseIsKnownWhereAnotherGoroutineTakesTheProcessor(t *testing.T) {
 		}
 		if _, err := asked.BuildContext(nil); !errors.Is(err, stop) {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A goroutine that ends while it is kept on its thread ends that, too.
+func TestAGoroutineIsKeptOnItsThreadNoLongerThanItsCall(t *testing.T) {
+	_, session := inMemory(t)
+	if err := session.SetProgress(func(varve.Progress) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	threads := map[int]bool{}
+	for range 100 {
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := session.Verify(nil); err != nil {
+				t.Error(err)
+			}
+			threads[syscall.Gettid()] = true
+		})
+		group.Wait()
+	}
+	for thread := range threads {
+		if _, err := os.Stat(fmt.Sprint("/proc/self/task/", thread)); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -66,6 +66,18 @@ func TestDetailsHaveEveryMember(t *testing.T) {
 	}
 }
 
+func TestWhatThisPackageRefusesHasDetailsToo(t *testing.T) {
+	_, session := inMemory(t)
+	_, err := session.DeleteWhere(varve.Query{}, "")
+	var refused *varve.Error
+	if !errors.As(err, &refused) || string(refused.DetailsJSON()) != "{}" {
+		t.Errorf("%v, %s", err, refused.DetailsJSON())
+	}
+	if details := refused.Details(); details != (varve.Details{}) {
+		t.Errorf("%+v", details)
+	}
+}
+
 func detailsOf(t *testing.T, err error) varve.Details {
 	t.Helper()
 	var refused *varve.Error
