@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -129,6 +130,7 @@ func documentOf[T report](answer T, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	answered.note(reflect.TypeFor[T](), answer.JSON())
 	return answer.JSON(), nil
 }
 
@@ -155,6 +157,7 @@ func found(results *varve.Results, err error) (any, any, error) {
 		return nil, nil, err
 	}
 	text, err := results.JSON()
+	answered.note(reflect.TypeFor[varve.Page[varve.Entry]](), text)
 	return text, results, err
 }
 

@@ -58,6 +58,7 @@ func TestConformance(t *testing.T) {
 	if entries, _ := os.ReadDir(casesFolder); ran != len(entries) || ran == 0 {
 		t.Errorf("%d cases ran, %d files are there", ran, len(entries))
 	}
+	answered.check(t)
 }
 
 // caseRun is a case under way: its variables, and what is to be closed at its end.

@@ -331,6 +331,22 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
+func TestADryRunTellsThatNotAllWouldFit(t *testing.T) {
+	store := openStore(t, "memory:", varve.Config{Storage: map[string]any{"max_session_size_mb": 1}})
+	path := filepath.Join(t.TempDir(), "memory.jsonl")
+	line := `{"type":"finding","content":"` + strings.Repeat("tea ", 150_000) + `"}` + "\n"
+	for count, exceeds := range map[int]bool{1: false, 2: true} {
+		if err := os.WriteFile(path, []byte(strings.Repeat(line, count)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		session := createSession(t, store, nil)
+		report, err := session.ImportFile(path, map[string]any{"dry_run": true})
+		if err != nil || report.ExceedsLimit != exceeds {
+			t.Error(count, report, err)
+		}
+	}
+}
+
 var errWriter = errors.New("the disk of the writer is full")
 
 var errReader = errors.New("the connection is gone")
