@@ -320,6 +320,20 @@ fn entries_leave_and_come_as_text_and_as_files() -> Outcome {
 }
 
 #[test]
+fn a_dry_run_tells_that_not_all_would_fit() -> Outcome {
+    let directory = Directory::new();
+    let store = Store::open_with("memory:", json!({"storage": {"max_session_size_mb": 1}}))?;
+    let line = json!({"type": "finding", "content": "tea ".repeat(150_000)}).to_string() + "\n";
+    let file = directory.join("memory.jsonl");
+    for (count, exceeds) in [(1, false), (2, true)] {
+        fs::write(&file, line.repeat(count))?;
+        let report = store.create_session(())?.import_file(&file, json!({"dry_run": true}))?;
+        assert_eq!(report.exceeds_limit, exceeds, "{count} lines: {}", report.json());
+    }
+    Ok(())
+}
+
+#[test]
 fn progress_is_told_and_may_stop_the_work() -> Outcome {
     let session = session()?;
     session.add(Entry::new("finding", "x"))?;

@@ -4,6 +4,7 @@
 mod common;
 
 mod arguments;
+mod members;
 mod operations;
 mod pattern;
 
@@ -38,7 +39,12 @@ fn main() -> ExitCode {
     }
     println!("{cases} cases, {failed} failed");
     let complete = cases > 0 && (filter.is_some() || cases == files.len());
-    ExitCode::from(u8::from(failed > 0 || !complete))
+    let whole = filter.is_none() && std::env::var_os("VARVE_CASES").is_none();
+    let never = if whole { members::never_seen() } else { Vec::new() };
+    for field in &never {
+        println!("no answer had a member for {field}");
+    }
+    ExitCode::from(u8::from(failed > 0 || !complete || !never.is_empty()))
 }
 
 fn run_file(file: &Path) -> Result<(), String> {

@@ -8,6 +8,7 @@ use serde_json::{json, Value};
 use varve::{ErrorKind, Library, LogLevel, Memory, RawResults, Session, Store, Window};
 
 use crate::arguments::{exact_value, Arguments, Variable, Variables};
+use crate::members;
 
 /// What a step gave: its value, and the handle if it gives one.
 pub struct Done {
@@ -74,7 +75,10 @@ fn closed() -> Answer {
 /// Runs typed code, and answers with the same answer's JSON.
 macro_rules! report {
     ($call:expr) => {
-        $call.and_then(|answer| document(answer.json()))
+        $call.and_then(|answer| {
+            members::note(&*answer, answer.json());
+            document(answer.json())
+        })
     };
 }
 
