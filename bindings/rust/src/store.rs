@@ -336,10 +336,13 @@ impl Store {
     where
         F: Fn(&str) -> u64 + Send + Sync + 'static,
     {
-        let _before; // goes last: what the closure holds may use the store then
+        let counter: Arc<callback::Tokens> = Arc::new(counter);
+        // The one before, or this one when it is refused, goes last: what it holds may use the store.
+        let _given = counter.clone();
+        let _before;
         let _alone = self.0.changing_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         _before = self.0.tokens.get();
-        callback::set(&self.0.tokens, Arc::new(counter), |user_data| {
+        callback::set(&self.0.tokens, counter, |user_data| {
             // SAFETY: the slot is there until the store is closed.
             call(self.library(), |error| unsafe {
                 let set = self.api().varve_store_set_token_counter;
