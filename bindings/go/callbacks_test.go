@@ -160,11 +160,20 @@ func TestAnErrorOfTheProgressFunctionStopsTheOperation(t *testing.T) {
 	if !errors.Is(err, stop) || len(told) != 1 || told[0].Operation != "verify" {
 		t.Error(err, told)
 	}
-	if err := session.SetProgress(func(varve.Progress) error { return nil }); err != nil {
+	var all []varve.Progress
+	err = session.SetProgress(func(progress varve.Progress) error {
+		all = append(all, progress)
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err = session.Verify(nil); err != nil {
 		t.Error(err)
+	}
+	if first, last := all[0], all[len(all)-1]; first.Done != 0 || first.Total == 0 ||
+		last.Done != last.Total {
+		t.Error(all)
 	}
 	if err := session.SetProgress(nil); err != nil {
 		t.Fatal(err)

@@ -101,6 +101,11 @@ func TestNULInAnIDIsRefused(t *testing.T) {
 	expectError(t, err, varve.ErrInvalidArgument)
 }
 
+// sign is written by itself, whatever is in it.
+type sign struct{ Name string }
+
+func (sign) MarshalJSON() ([]byte, error) { return []byte(`"\ufffd"`), nil }
+
 // encoding/json would store U+FFFD in the place of such bytes, and nobody would know.
 func TestBytesThatAreNotUTF8AreRefused(t *testing.T) {
 	type own struct {
@@ -142,7 +147,8 @@ func TestBytesThatAreNotUTF8AreRefused(t *testing.T) {
 	mustAdd(t, session, finding("� and �"))
 	mustAdd(t, session, map[string]any{"type": "finding",
 		"content": json.RawMessage(`"\ufffd"`)})
-	// What is not written need not be UTF-8.
+	// What is not written need not be UTF-8, and who writes it himself answers for it.
+	mustAdd(t, session, finding(map[string]any{"sign": sign{Name: bad}, "other": `\ufffd`}))
 	mustAdd(t, session, embedding{remark{Content: `\ufffd`, Unsaid: bad}, "finding"})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -280,6 +281,37 @@ func TestNothingInUseIsCollected(t *testing.T) {
 	if count, err := session.Count(nil); count != 400 || err != nil {
 		t.Error(count, err)
 	}
+}
+
+func TestAMemoryInUseKeepsItsStore(t *testing.T) {
+	open := func() *varve.Memory {
+		store, err := varve.Open("memory:", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory, err := store.OpenMemory(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return memory
+	}
+	memory := open()
+	defer memory.Close()
+	dropped := collectedOnce()
+	if !collected(dropped.Load) {
+		t.Fatal("nothing is collected")
+	}
+	if _, err := memory.Record("talk", varve.Message{Content: "tea"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// collectedOnce tells when what is dropped here was cleaned up; what was dropped before mostly is then.
+func collectedOnce() *atomic.Bool {
+	isGone := new(atomic.Bool)
+	object := new([1 << 10]*int)
+	runtime.AddCleanup(object, func(isGone *atomic.Bool) { isGone.Store(true) }, isGone)
+	return isGone
 }
 
 // descriptors are what this process has open, by their targets, without what Go's runtime opens for

@@ -58,8 +58,8 @@ func TestFindGoesThroughAllPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := 0
-	for result, err := range session.Find(varve.Query{Text: "coffee"}) {
-		if err != nil || result.Entry.Content != "coffee" {
+	for result, err := range session.Find(varve.Query{Text: "coffee", Explain: true}) {
+		if err != nil || result.Entry.Content != "coffee" || result.Explain == nil {
 			t.Fatal(result, err)
 		}
 		count++
