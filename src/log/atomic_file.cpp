@@ -125,6 +125,21 @@ bool ends_at(io::File& file, uint64_t size_bytes) {
   return end_bytes.ok() && *end_bytes == size_bytes;
 }
 
+bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
+  std::array<char, 4096> part;
+  for (;;) {
+    const auto got = file.read_at(start_bytes, part);
+    if (!got.ok()) {
+      const auto end_bytes = file.size_bytes();
+      return end_bytes.ok() && *end_bytes <= start_bytes + lines.size();
+    }
+    if (lines.substr(0, *got) != std::string_view(part.data(), *got)) return false;
+    if (*got < part.size()) return true;
+    start_bytes += *got;
+    lines.remove_prefix(*got);
+  }
+}
+
 Status outcome_unknown(const Status& cause) {
   return {Code::kUnknown, "the outcome is unknown and writing has stopped: " + cause.message(),
           cause.place()};

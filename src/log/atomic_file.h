@@ -51,6 +51,10 @@ Result<uint64_t> append_lines(io::File& file, std::string_view lines);
 // full disk might refuse too.
 bool ends_at(io::File& file, uint64_t size_bytes);
 
+// Whether a beginning of `bytes`, and nothing else, stands at `start_bytes`: then it may be cut
+// off. Where it cannot be read, the length decides, less surely. Allocates nothing.
+bool holds_only(io::File& file, uint64_t start_bytes, std::string_view bytes);
+
 // The answer when a write could be neither finished nor undone: kUnknown.
 Status outcome_unknown(const Status& cause);
 

@@ -174,6 +174,7 @@ class DirectoryStorage final : public SessionStorage {
   Status heal_all(Stream stream);
   Status renew(Stream stream, uint64_t keep_bytes, uint64_t present_bytes);
   Status renew_all(Stream stream);
+  Status while_outrun(std::string_view name, const std::function<Status()>& copy);
   Status adopt_new_log(Stream stream, uint64_t durable_bytes);
   Status carry_over(Stream stream, io::File& old, uint64_t from_bytes);
   void forget(Stream stream);
@@ -183,8 +184,11 @@ class DirectoryStorage final : public SessionStorage {
                                     bool durable);
   Status make_transcript_durable(io::File& file);
   Status sync_transcript();
-  Status heal_transcript(io::File& file, uint64_t keep_bytes);
-  Status renew_transcript(io::File& file, uint64_t keep_bytes);
+  Status cut_transcript(io::File& file, uint64_t start_bytes, std::string_view bytes);
+  Status heal_transcript_without(io::File& file, uint64_t keep_bytes, uint64_t dropped_bytes);
+  Status heal_transcript(io::File& file);
+  Status renew_transcript(io::File& file, uint64_t keep_bytes, uint64_t present_bytes);
+  Status renew_transcript(io::File& file);
   Status renew_transcript();
   void publish(uint64_t durable_bytes, uint64_t last_seq);
   void poison(const Status& cause);

@@ -14,25 +14,8 @@ namespace {
 // How much somebody else may append during our append, for our lines to be looked for behind it.
 constexpr size_t kStrangersBytesMax = size_t{1} << 20;
 
-// How often a log is copied because somebody appended to it meanwhile.
+// How often a file is copied because somebody appended to it meanwhile.
 constexpr int kCopiesMax = 4;
-
-// Whether a beginning of `lines`, and nothing else, stands at `start_bytes`: then it may be cut
-// off. Where it cannot be read, the length decides, less surely. Allocates nothing.
-bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
-  std::array<char, 4096> part;
-  for (;;) {
-    const auto got = file.read_at(start_bytes, part);
-    if (!got.ok()) {
-      const auto end_bytes = file.size_bytes();
-      return end_bytes.ok() && *end_bytes <= start_bytes + lines.size();
-    }
-    if (lines.substr(0, *got) != std::string_view(part.data(), *got)) return false;
-    if (*got < part.size()) return true;
-    start_bytes += *got;
-    lines.remove_prefix(*got);
-  }
-}
 
 }  // namespace
 
@@ -345,15 +328,22 @@ Status DirectoryStorage::renew(Stream stream, uint64_t keep_bytes, uint64_t pres
 
 // The same with all bytes, also those that somebody appends meanwhile.
 Status DirectoryStorage::renew_all(Stream stream) {
-  for (int attempt = 0; attempt < kCopiesMax; ++attempt) {
+  return while_outrun(file_of(stream), [&]() -> Status {
     const std::shared_ptr<io::File> file = snapshot_of(stream).file;
     if (!file) return {};
     VARVE_TRY_ASSIGN(const uint64_t present_bytes, file->size_bytes());
-    Status renewed = renew(stream, present_bytes, present_bytes);
-    if (renewed.code() != Code::kConflict) return renewed;
+    return renew(stream, present_bytes, present_bytes);
+  });
+}
+
+// Makes a copy again, a few times, when it answers kConflict.
+Status DirectoryStorage::while_outrun(std::string_view name, const std::function<Status()>& copy) {
+  for (int attempt = 0; attempt < kCopiesMax; ++attempt) {
+    Status copied = copy();
+    if (copied.code() != Code::kConflict) return copied;
   }
   return Status(Code::kBusy, "another program keeps appending without the session's lock")
-      .in_file(name_of(stream));
+      .in_file(directory_->path_of(name));
 }
 
 // After a new file took the name: looks at it, and notes in the lock file what is known of it.
