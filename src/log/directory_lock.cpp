@@ -16,12 +16,20 @@ namespace {
 constexpr int64_t kBackOffMinUs = 50;
 constexpr int64_t kBackOffMaxUs = 2000;
 constexpr int64_t kStateValidMs = 5000;
+constexpr int64_t kTimeAheadMaxMs = 60'000;
 
 // Between half and all of `back_off_us`, so that waiters do not keep in step.
 int64_t jittered(int64_t back_off_us, Random& random) {
   std::array<uint8_t, 1> byte{};
   random.fill(byte);
   return back_off_us / 2 + back_off_us * byte[0] / 512;
+}
+
+// Now, but behind what another holder told of this moment. A time far ahead was told by a clock
+// that was wrong.
+int64_t time_to_tell(int64_t told_ms, bool is_of_other, int64_t now_ms) {
+  const bool is_of_this_moment = told_ms >= now_ms && told_ms - now_ms < kTimeAheadMaxMs;
+  return is_of_this_moment ? told_ms + (is_of_other ? 1 : 0) : now_ms;
 }
 
 }  // namespace
@@ -119,25 +127,23 @@ Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   return state_.suspect ? renew_suspects() : Status();
 }
 
-// Makes the state say who writes, and what is known of the present log.
+// Makes the state say who writes, and what is known of the present log. Whoever wrote it last finds
+// it as it was, so the next holder changes it, though it be of the same process, or of one of the
+// same number in another container.
 void DirectoryStorage::note_holder(std::string_view operation) {
   const io::FileIdentity file = snapshot_of(Stream::kEntries).identity;
   const bool same_file = state_.file == file;
   if (!same_file) state_.durable_bytes = 0;
   state_.file = file;
   state_.durable_bytes = std::min(state_.durable_bytes, locked_tail_.entries_bytes);
-  const int64_t process_id = environment_.file_system->process_id();
-  if (same_file && state_.process_id == process_id && state_.operation == operation &&
-      state_.boot_id == boot_id_) {
-    return;
-  }
-  const int64_t now_ms = environment_.clock->now_ms();
-  state_.process_id = process_id;
+  if (same_file && !was_locked_by_others_ && state_.operation == operation) return;
+  state_.process_id = environment_.file_system->process_id();
   state_.boot_id = boot_id_;
   state_.operation = operation;
-  state_.timestamp_ms = now_ms;
-  state_.expires_at_ms = now_ms + kStateValidMs;
-  (void)write_state().ok();  // what it says of us is only for people
+  state_.timestamp_ms =
+      time_to_tell(state_.timestamp_ms, was_locked_by_others_, environment_.clock->now_ms());
+  state_.expires_at_ms = state_.timestamp_ms + kStateValidMs;
+  (void)write_state().ok();  // no writer may be kept from its work by it
 }
 
 // What a writer before us left suspect (lock_state.h): syncs the name, and copies what was logged.

@@ -171,6 +171,33 @@ TEST_F(LockMark, StaysSuspectWhereWritingStopped) {
   EXPECT_EQ(lock(*storage_).code(), Code::kReadOnly) << "nor under another lock";
 }
 
+// Two containers may have a volume in common and give their processes the same number. All of this
+// happens in one millisecond.
+TEST_F(LockMark, TellsOfAnotherHolderOfTheSameNumber) {
+  const auto third = open();
+  storage_->unlock();
+  for (DirectoryStorage* holder : {other_.get(), third.get(), other_.get()}) {
+    ASSERT_TRUE(lock(*holder).ok());
+    holder->unlock();
+    ASSERT_TRUE(lock(*storage_).ok());
+    EXPECT_TRUE(storage_->was_locked_by_others());
+    storage_->unlock();
+    ASSERT_TRUE(lock(*storage_).ok());
+    EXPECT_FALSE(storage_->was_locked_by_others()) << "nobody did since";
+    storage_->unlock();
+  }
+}
+
+TEST_F(LockMark, HasTheTimeAgainAfterAClockThatWasAhead) {
+  LockState left = *told();
+  const int64_t now_ms = clock_.now_ms();
+  left.timestamp_ms = now_ms + 3'600'000;
+  storage_->unlock();
+  disk_.write_file("s/lock", encode_lock_state(left));
+  ASSERT_TRUE(lock(*storage_).ok());
+  EXPECT_EQ(told()->timestamp_ms, now_ms);
+}
+
 // --- a new file that could not be looked at ------------------------------------------------------
 
 class ReplacedUnseen : public LockMark {

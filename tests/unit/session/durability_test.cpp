@@ -50,6 +50,17 @@ TEST_F(DurabilityByAnother, WhatIsAnsweredAfterAChangeToCommitSurvives) {
   EXPECT_TRUE(survives("transcript.md", "hello"));
 }
 
+// As two containers that share a volume may have it, or two stores of one process.
+TEST_F(DurabilityByAnother, WhoHasTheSameProcessNumberIsAnotherToo) {
+  process_ = disk_.disk.process(disk_.disk.process_id());
+  other_ = disk_.open(process_.get());
+  ASSERT_TRUE(session_->sync().ok());  // or the change syncs, and tells of that
+  ASSERT_TRUE(session_->update("{}").ok());
+  change("\"commit\"");
+  ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
+}
+
 TEST_F(DurabilityByAnother, ItIsTheStoresAgainWhenItIsTakenAway) {
   change("null");  // the store's is "commit"
   ASSERT_TRUE(session_->add(entry_text("after")).ok());
