@@ -173,7 +173,11 @@ void DirectoryStorage::unlock() noexcept {
   if (is_lock_kept_) {
     // Only an append leaves the tail known.
     const std::lock_guard guard(mutex_);
-    is_tail_known_ = is_tail_known_ || look().ok();
+    try {
+      is_tail_known_ = is_tail_known_ || look().ok();
+    } catch (const std::bad_alloc&) {
+      // Whoever asks looks.
+    }
     return;
   }
   // Cannot fail while the lock is held. If it does, closing the file releases the lock too.

@@ -11,6 +11,7 @@
 #include "log/directory_storage.h"
 #include "storage_disk.h"
 #include "support/environment.h"
+#include "support/no_memory/no_memory.h"
 
 namespace varve::log {
 namespace {
@@ -117,6 +118,22 @@ TEST_F(KeptLock, AnAppendOfSomebodyElseIsAConflictAndThenKnown) {
   EXPECT_EQ(append(4, "two\n").code(), Code::kConflict);
   EXPECT_EQ(known_bytes(), 12u);
   storage_->unlock();
+}
+
+// After a replacement the streams are looked at once more, which may need memory.
+TEST_F(KeptLock, IsKeptThoughMemoryRunsOutInTheLastLook) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(
+      storage_
+          ->replace(Stream::kEntries, [](Sink& sink) { return sink.append("one\ntwo\nthree\n"); })
+          .ok());
+  {
+    const varve_test::NoMemory limit(0, varve_test::NoMemory::Refuses::kAll);
+    storage_->unlock();
+    ASSERT_TRUE(limit.was_met()) << "or nothing is tested";
+  }
+  EXPECT_EQ(known_bytes(), bytes_on_disk());
+  EXPECT_EQ(lock(*other_).code(), Code::kBusy);
 }
 
 }  // namespace
