@@ -158,6 +158,9 @@ class Core {
   Result<EntryLine> read_entry(std::string_view id);
   // Why there is no live entry of this id: kNotFound. `is_indexed`: a row has the id.
   [[nodiscard]] static Status no_entry(std::string_view id, bool was_deleted, bool is_indexed);
+  // The damage that is known, as something to compare: nothing when there is none. Index lock held.
+  using DamageState = std::optional<std::pair<uint64_t, uint64_t>>;
+  [[nodiscard]] DamageState damage_state() const;
   // Null when no line is damaged. Damaged lines are read once. kGone when the log was replaced
   // meanwhile. Any thread.
   Result<std::shared_ptr<const DamagedIds>> damaged_ids();
@@ -325,6 +328,8 @@ class Core {
   CappedFile kv_file;
   CappedFile transcript_file;
   Vectors vectors;
+  // The damage beside which drop_stray_vectors() left none that can be read. Lock holder only.
+  DamageState damage_without_strays;
 
   const uint64_t hash_seed;  // of the index's tables in memory (index/index.h)
   [[nodiscard]] index::Index empty_index() const { return index::Index(settings.text, hash_seed); }
@@ -415,8 +420,8 @@ class Core {
   EntryCache cache_;
   std::mutex damage_mutex_;  // guards the next two; taken also under the index lock
   std::shared_ptr<const DamagedIds> damaged_ids_;
-  std::pair<uint64_t, uint64_t> damage_state_;  // index_epoch and skipped_count at that time
-  bool is_metadata_doubted_ = false;            // used by the holder of the storage's lock only
+  DamageState damage_read_;           // of that time
+  bool is_metadata_doubted_ = false;  // used by the holder of the storage's lock only
   // Of the file when it was last read by one of the two that follow it.
   std::atomic<uint64_t> metadata_mark_{0};
   std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter

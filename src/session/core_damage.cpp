@@ -38,18 +38,24 @@ std::vector<std::pair<uint64_t, uint64_t>> Core::gaps() const {
   return found;
 }
 
+// Epochs are counted on, and the same lines are damaged in one.
+Core::DamageState Core::damage_state() const {
+  const uint64_t skipped_count = index.coverage.skipped_count;
+  return skipped_count > 0 ? DamageState({index_epoch, skipped_count}) : DamageState();
+}
+
 Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
   VARVE_TRY(load_rows());
   std::vector<std::pair<uint64_t, uint64_t>> unread;
   uint64_t generation = 0;
-  std::pair<uint64_t, uint64_t> state;
+  DamageState state;
   {
     const std::shared_lock lock(index_mutex);
-    state = {index_epoch, index.coverage.skipped_count};
+    state = damage_state();
     generation = view.tail.generation;
-    if (state.second == 0) return std::shared_ptr<const DamagedIds>();
+    if (!state) return std::shared_ptr<const DamagedIds>();
     const std::lock_guard guard(damage_mutex_);
-    if (damaged_ids_ && damage_state_ == state) return damaged_ids_;
+    if (damaged_ids_ && damage_read_ == state) return damaged_ids_;
     unread = gaps();
   }
   auto found = std::make_shared<DamagedIds>();
@@ -65,7 +71,7 @@ Result<std::shared_ptr<const DamagedIds>> Core::damaged_ids() {
   }
   const std::lock_guard guard(damage_mutex_);
   damaged_ids_ = found;
-  damage_state_ = state;
+  damage_read_ = state;
   return std::shared_ptr<const DamagedIds>(std::move(found));
 }
 

@@ -60,16 +60,24 @@ namespace {
 
 bool keeps_every(std::string_view /*id*/) { return true; }
 
-// Whether entries that were durable are missing at the end of the log, until the next one is added.
-bool has_lost_its_end(const Core& core) {
+// What tells that the log lost entries. Which ones is not known where it was the id that was
+// damaged.
+struct Loss {
+  bool is_of_end = false;  // of entries that were durable, until the next one is added
+  Core::DamageState damage;
+};
+
+Loss known_loss(const Core& core) {
   const std::shared_lock lock(core.index_mutex);
-  return core.rolled_back_count() > 0;
+  return {core.rolled_back_count() > 0, core.damage_state()};
 }
 
 // Selects the vectors of entries that the log has, by an index that was read from the log: rows of
-// index.bin are not compared with anything here.
+// index.bin are not compared with anything here. Those of damaged lines whose ids are known stay: a
+// repair may accept such a line, and until then nobody gets its id.
 Result<VectorFile::Selection> select_of_log(Core& core) {
   if (!core.is_index_from_log()) VARVE_TRY(core.rebuild());
+  VARVE_TRY_ASSIGN(const auto damaged, core.damaged_ids());
   uint64_t epoch = 0;
   {
     const std::shared_lock lock(core.index_mutex);
@@ -77,6 +85,7 @@ Result<VectorFile::Selection> select_of_log(Core& core) {
   }
   bool knows_rows = true;
   auto selection = core.vectors.file().select([&](std::string_view id) {
+    if (damaged && damaged->contains(id)) return true;
     const std::shared_lock lock(core.index_mutex);
     knows_rows = knows_rows && core.has_rows_of(epoch);
     return core.index.find(id).has_value();
@@ -85,25 +94,34 @@ Result<VectorFile::Selection> select_of_log(Core& core) {
   return selection;
 }
 
+// Drops those of ids that are free. kFormatVersion: nobody here can read any of them.
+Status drop_vectors_of_none(Core& core) {
+  const auto selection = select_of_log(core);
+  // A damaged header cannot be read either; repair sets the file aside.
+  if (selection.code() == Code::kCorruption) return {};
+  VARVE_TRY(selection);
+  // Where there are none any more, that may not be durable yet.
+  if (!selection->drops() && selection->dimension != 0) return {};
+  log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
+  VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
+  VARVE_TRY(core.vectors.file().rewrite(*selection));
+  core.vectors.look();
+  return {};
+}
+
 }  // namespace
 
 Status drop_stray_vectors(Core& core) {
   const bool is_noted = core.metadata.may_have_stray_vectors();
-  if (!is_noted && !has_lost_its_end(core)) return {};
+  const Loss loss = known_loss(core);
+  const bool is_new_damage = loss.damage && loss.damage != core.damage_without_strays;
+  if (!is_noted && !loss.is_of_end && !is_new_damage) return {};
   core.vectors.look();
   if (!is_noted && core.vectors.size_bytes() == 0) return {};
-  const auto selection = select_of_log(core);
-  if (selection.code() == Code::kFormatVersion) return {};  // nobody here can read any of them
-  // A damaged header cannot be read either; repair sets the file aside.
-  if (!selection.ok() && selection.code() != Code::kCorruption) return selection.status();
-  // Where there are none any more, that may not be durable yet.
-  if (selection.ok() && (selection->drops() || selection->dimension == 0)) {
-    log::Quarantining quarantine(*core.storage, core.context.clock->now_ms());
-    VARVE_TRY(VectorFile::set_aside(*selection, quarantine));
-    VARVE_TRY(core.vectors.file().rewrite(*selection));
-    core.vectors.look();
-  }
-  if (!is_noted) return {};
+  const Status dropped = drop_vectors_of_none(core);
+  if (!dropped.ok() && dropped.code() != Code::kFormatVersion) return dropped;
+  core.damage_without_strays = known_loss(core).damage;
+  if (!is_noted || !dropped.ok()) return {};
   return core.save_metadata(log::DocumentDurability::kContent, [](Metadata& metadata) {
     metadata.tree().erase(kStrayVectors);
     return Status();

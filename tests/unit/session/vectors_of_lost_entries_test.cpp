@@ -34,6 +34,15 @@ class VectorsOfLostEntries : public testing::Test {
     log[at + 1] = '{';
     disk_.write("memory.jsonl", log);
   }
+  // The line is still an object, of another id, which does not fit its checksum.
+  void damage_id(const std::string& id, char by) {
+    std::string log = disk_.bytes("memory.jsonl");
+    const size_t at = log.find("\"id\":\"" + id + "\"");
+    ASSERT_NE(at, std::string::npos);
+    log[at + 6] = by;
+    disk_.write("memory.jsonl", log);
+    disk_.remove("index.bin");  // it has the entry as it was
+  }
   void lose_last_line() {
     std::string log = disk_.bytes("memory.jsonl");
     log.resize(log.rfind('\n', log.size() - 2) + 1);
@@ -45,7 +54,8 @@ class VectorsOfLostEntries : public testing::Test {
   }
   // Whose vectors there are, once there is an entry of this id again.
   std::string found_with_new(const std::string& id) {
-    EXPECT_TRUE(session_->add(entry_text(id, "new")).ok());
+    const auto added = session_->add(entry_text(id, "new"));
+    EXPECT_TRUE(added.ok()) << added.status().message();
     const auto found = session_->query(R"({"vector":[1,0]})");
     EXPECT_TRUE(found.ok()) << found.status().message();
     std::string ids;
@@ -83,6 +93,42 @@ TEST_F(VectorsOfLostEntries, OfALossThatNobodyAccepted) {
   lose_last_line();
   open();
   EXPECT_EQ(found_with_new("c").find('c'), std::string::npos);
+}
+
+TEST_F(VectorsOfLostEntries, OfALineThatWasDamagedInItsId) {
+  damage_id("b", 'x');
+  open();
+  const std::string found = found_with_new("b");
+  EXPECT_EQ(found.find('b'), std::string::npos);
+  EXPECT_NE(found.find('a'), std::string::npos);
+  EXPECT_NE(found.find('c'), std::string::npos);
+}
+
+// Also while the session is open.
+TEST_F(VectorsOfLostEntries, OfASecondLineThatWasDamagedInItsId) {
+  damage_id("a", 'x');
+  open();
+  ASSERT_TRUE(session_->add(entry_text("d", "new")).ok());
+  ASSERT_TRUE(session_->sync().ok());
+  damage_id("b", 'y');
+  ASSERT_TRUE(session_->rebuild_index().ok());
+  EXPECT_EQ(found_with_new("b").find('b'), std::string::npos);
+}
+
+// A repair that accepts edits takes the line as it is, with its vector.
+TEST_F(VectorsOfLostEntries, OneOfALineThatWasEditedStaysForItsRepair) {
+  std::string log = disk_.bytes("memory.jsonl");
+  const size_t at = log.find("\"old\"");
+  ASSERT_NE(at, std::string::npos);
+  disk_.write("memory.jsonl", log.replace(at, 5, "\"new\""));
+  open();
+  ASSERT_TRUE(session_->add(entry_text("d", "new")).ok());
+  const auto report = session_->repair(false, true);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_count("resealed"), 1u);
+  const auto found = session_->query(R"({"vector":[1,0]})");
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->results.size(), 3u);
 }
 
 TEST_F(VectorsOfLostEntries, TheOthersStay) {
