@@ -466,7 +466,7 @@ void Session::close() {
     } else if (parts_->writer.has_changes()) {
       saved = sync_without_index();
       if (saved.ok()) parts_->writer.save_snapshot(always_if(core.is_snapshot_worth_saving()));
-    } else {
+    } else if (!parts_->closed) {
       parts_->writer.save_snapshot(always_if(core.is_snapshot_wanting()));
     }
   } catch (const std::bad_alloc&) {

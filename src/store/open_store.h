@@ -134,7 +134,11 @@ class OpenStore final : public Store, private session::StoreServices {
   UserQuota quota_;
 
   std::mutex mutex_;  // guards the rest
-  std::map<std::string, std::weak_ptr<session::Session>, std::less<>> open_;
+  struct Open {
+    std::weak_ptr<session::Session> session;
+    std::weak_ptr<session::Session> of_host;  // made by for_the_host()
+  };
+  std::map<std::string, Open, std::less<>> open_;
   static constexpr size_t kOpenCountToTidyMin = 1024;
   size_t open_count_to_tidy_ = kOpenCountToTidyMin;
   std::unique_ptr<FlushRounds> flush_rounds_;  // used by the flusher, so set before it

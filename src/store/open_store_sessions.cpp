@@ -18,6 +18,19 @@ namespace {
 
 Status check_session_id(std::string_view id) { return check_id(id, "a session id", "id"); }
 
+// Saves a session when the host has let go of it, also while a query across sessions reads from it.
+// Until it is saved, the store can find it.
+class SavedAtEnd {
+ public:
+  explicit SavedAtEnd(OpenStore::SessionPointer session) : session_(std::move(session)) {}
+  ~SavedAtEnd() { session_->close(); }
+  SavedAtEnd(const SavedAtEnd&) = delete;
+  SavedAtEnd& operator=(const SavedAtEnd&) = delete;
+
+ private:
+  const OpenStore::SessionPointer session_;
+};
+
 // A session with this id that belongs to another user or agent is not the one asked for.
 Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer session,
                                                   const session::CreateOptions& options) {
@@ -40,14 +53,14 @@ Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer sess
 OpenStore::SessionPointer OpenStore::find_open(std::string_view id) {
   const std::lock_guard guard(mutex_);
   const auto found = open_.find(id);
-  return found == open_.end() ? nullptr : found->second.lock();
+  return found == open_.end() ? nullptr : found->second.session.lock();
 }
 
 std::vector<OpenStore::SessionPointer> OpenStore::open_sessions() {
   const std::lock_guard guard(mutex_);
   std::vector<SessionPointer> sessions;
   for (auto item = open_.begin(); item != open_.end();) {
-    if (auto session = item->second.lock()) {
+    if (auto session = item->second.session.lock()) {
       sessions.push_back(std::move(session));
       ++item;
     } else {
@@ -60,7 +73,7 @@ std::vector<OpenStore::SessionPointer> OpenStore::open_sessions() {
 // Mutex held. Needed from time to time: a query across sessions may have opened a million of them.
 void OpenStore::forget_closed() {
   if (open_.size() < open_count_to_tidy_) return;
-  std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
+  std::erase_if(open_, [](const auto& item) { return item.second.session.expired(); });
   open_count_to_tidy_ = std::max(kOpenCountToTidyMin, 2 * open_.size());
 }
 
@@ -80,9 +93,9 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
       const std::lock_guard guard(mutex_);
       forget_closed();
       auto& slot = open_[id];
-      first = slot.lock();
+      first = slot.session.lock();
       if (!first) {
-        slot = session;
+        slot = {session, {}};
         return session;
       }
     }
@@ -98,7 +111,8 @@ void OpenStore::forget(std::string_view id, const std::weak_ptr<session::Session
   const std::lock_guard guard(mutex_);
   const auto found = open_.find(id);
   if (found == open_.end()) return;
-  const bool is_same = !found->second.owner_before(gone) && !gone.owner_before(found->second);
+  const auto& present = found->second.session;
+  const bool is_same = !present.owner_before(gone) && !gone.owner_before(present);
   if (is_same) open_.erase(found);
 }
 
@@ -171,10 +185,18 @@ Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::Creat
                                  "' keeps being created and deleted by others; try again");
 }
 
-// Only sessions opened for the host keep their lock, not those the library opens for itself.
+// Only sessions opened for the host keep their lock, not those the library opens for itself. All
+// handles of the host share one pointer.
 Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session) {
   if (settings_.exclusive) VARVE_TRY(session->keep_lock());
-  return session;
+  const std::lock_guard guard(mutex_);
+  const auto found = open_.find(session->id());
+  const bool is_known = found != open_.end() && found->second.session.lock() == session;
+  SessionPointer of_host = is_known ? found->second.of_host.lock() : nullptr;
+  if (of_host) return of_host;
+  of_host = SessionPointer(std::make_shared<SavedAtEnd>(session), session.get());
+  if (is_known) found->second.of_host = of_host;
+  return of_host;
 }
 
 Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
