@@ -61,6 +61,7 @@ struct Session::Parts {
   IdGenerator ids;
   UsageTable usage{core};
   std::atomic<bool> closed{false};
+  std::atomic<bool> keeps_lock{false};
 };
 
 namespace {
@@ -397,15 +398,22 @@ uint64_t Session::lost_line_count() {
 Status Session::keep_lock() {
   return parts_->writer.run_as_is("exclusive use", [&] {
     parts_->core.storage->keep_lock();
+    parts_->keeps_lock = true;
     return Status();
   });
 }
 
 Status Session::stop_keeping_lock() {
   return parts_->writer.run_as_is("exclusive use", [&] {
+    parts_->keeps_lock = false;
     parts_->core.storage->stop_keeping_lock();
     return Status();
   });
+}
+
+Status Session::look_at_still(const std::function<Status(bool is_still)>& look) {
+  if (!parts_->keeps_lock) return look(false);
+  return parts_->writer.run_as_is("backup", [&] { return look(parts_->keeps_lock); });
 }
 
 Status Session::flush(std::optional<uint64_t> wait_ms) {

@@ -9,6 +9,7 @@
 // function of the host is called while they are held.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -142,6 +143,9 @@ class Session {
   // Takes the lock and keeps it until stop_keeping_lock() or close(). kBusy.
   Status keep_lock();
   Status stop_keeping_lock();
+  // Calls `look` with true while nobody can write to the session, since its lock is kept and no
+  // other thread has its turn; with false if the lock is not kept.
+  Status look_at_still(const std::function<Status(bool is_still)>& look);
 
   // Makes durable what is not yet, if there is any: the step of the interval flusher. With
   // `wait_ms` it waits at most that long for other threads, and for other processes; then kBusy.

@@ -32,6 +32,10 @@ struct CopyContext {
   uint64_t lock_timeout_ms = 0;
   session::Recovery recovery = session::Recovery::kTail;  // of the store
   Catalog* catalog = nullptr;                             // of the store; null: it has none
+  // Calls `look` and tells it whether nobody writes to the session meanwhile though its lock is
+  // held, since the store keeps it. Empty: that is not known of any.
+  using Look = std::function<Status(bool is_still)>;
+  std::function<Status(const std::string& id, const Look& look)> look_at_still = {};
 };
 
 // Returns the report that varve_store_backup describes.

@@ -88,7 +88,10 @@ class OpenStore final : public Store, private session::StoreServices {
             *environment_.random,
             settings_.lock_timeout_ms,
             settings_.recovery,
-            &catalog_};
+            &catalog_,
+            [this](const std::string& id, const CopyContext::Look& look) {
+              return look_at_still(id, look);
+            }};
   }
   Result<Catalog::Sessions> sessions_of(const query::Query& query);
   void catalog(const Catalog::Sessions& found) noexcept;
@@ -111,6 +114,7 @@ class OpenStore final : public Store, private session::StoreServices {
   Result<SessionPointer> open_if_of(const query::Query& query, const std::string& id);
   Status make_way_for(const std::string& id);
   Status make_way(std::string_view id);
+  Status look_at_still(const std::string& id, const CopyContext::Look& look);
   Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
   Status remove_expired(std::string_view id);
   void tell(std::string_view session_id, std::string_view what) noexcept;

@@ -262,6 +262,13 @@ Status OpenStore::make_way(std::string_view id) {
   return session ? session->stop_keeping_lock() : Status();
 }
 
+// Only recovery `salvage` asks whether a batch at the end may still be written.
+Status OpenStore::look_at_still(const std::string& id, const CopyContext::Look& look) {
+  const bool is_asked = settings_.exclusive && settings_.recovery == session::Recovery::kSalvage;
+  const auto session = is_asked ? find_open(id) : nullptr;
+  return session ? session->look_at_still(look) : look(false);
+}
+
 Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wanted) {
   const auto in_catalog = catalog_.entries_of(id);
   const std::weak_ptr<session::Session> dropped = find_open(id);

@@ -62,7 +62,7 @@ Status SessionBackup::attempt(BackupTotals* totals) {
   source_ = std::make_unique<SessionSource>(*std::move(storage), context_.recovery);
   written_bytes_ = 0;
   const auto work = [&]() -> Status {
-    VARVE_TRY(source_->hold_still());
+    VARVE_TRY(hold_still());
     VARVE_TRY_ASSIGN(auto copy, find_extensible());
     if (copy) return extend(*copy, totals);
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
@@ -73,6 +73,11 @@ Status SessionBackup::attempt(BackupTotals* totals) {
   if (status.ok()) remark_ = remark_of(scan_, *source_);
   source_.reset();
   return status;
+}
+
+Status SessionBackup::hold_still() {
+  const auto hold = [this](bool is_still) { return source_->hold_still(is_still); };
+  return context_.look_at_still ? context_.look_at_still(id_, hold) : hold(false);
 }
 
 Result<std::unique_ptr<log::SessionStorage>> SessionBackup::find_extensible() {

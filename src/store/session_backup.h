@@ -40,6 +40,7 @@ class SessionBackup {
 
  private:
   Status attempt(BackupTotals* totals);
+  Status hold_still();
   // Opens the copy if it can be extended; nullptr if it has to be made again.
   Result<std::unique_ptr<log::SessionStorage>> find_extensible();
   Result<bool> fits(log::SessionStorage& copy);

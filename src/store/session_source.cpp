@@ -54,9 +54,9 @@ Status SessionSource::fail(Status status) {
   return status;
 }
 
-Status SessionSource::hold_still() {
+Status SessionSource::hold_still(bool is_still) {
   for (int attempt = 0; attempt < session::kReplacedMax; ++attempt) {
-    auto held = try_to_hold();
+    auto held = try_to_hold(is_still);
     if (!held.ok()) return fail(std::move(held).status());
     if (*held) return {};
   }
@@ -76,19 +76,19 @@ bool SessionSource::were_vectors_replaced() {
   return vectors_failure_.ok() && now.ok() && now->generation != vectors_.generation;
 }
 
-// Its lines are kept only if nobody was writing them when the tail was seen: the lock is free, and
-// the end has not moved since.
-log::UnfinishedBatch SessionSource::unfinished_batch() {
+// Its lines are kept only if nobody was writing them when the tail was seen: the lock is free, or
+// its holder still, and the end has not moved since.
+log::UnfinishedBatch SessionSource::unfinished_batch(bool is_still) {
   using log::UnfinishedBatch;
   if (recovery_ != session::Recovery::kSalvage) return UnfinishedBatch::kNotThere;
-  const bool is_free = !storage_->lock_holder().is_held;
+  const bool is_free = is_still || !storage_->lock_holder().is_held;
   const auto now = storage_->tail();
-  const bool is_still =
+  const bool is_same =
       now.ok() && now->generation == tail_.generation && now->entries_bytes == tail_.entries_bytes;
-  return is_free && is_still ? UnfinishedBatch::kKept : UnfinishedBatch::kNotThere;
+  return is_free && is_same ? UnfinishedBatch::kKept : UnfinishedBatch::kNotThere;
 }
 
-Result<bool> SessionSource::try_to_hold() {
+Result<bool> SessionSource::try_to_hold(bool is_still) {
   VARVE_TRY(hold_vectors());
   // Before the tail, so that no batch that is partly in the tail counts as durable.
   const uint64_t durable_seq = storage_->durable_mark().last_seq;
@@ -103,7 +103,7 @@ Result<bool> SessionSource::try_to_hold() {
   if (first.generation != tombstones_seen.generation || were_vectors_replaced()) return false;
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
-  unfinished_batch_ = unfinished_batch();
+  unfinished_batch_ = unfinished_batch(is_still);
   generation_ = 0;
   settled_seq_ = durable_seq_ = durable_seq;
   compacted_through_ = 0;

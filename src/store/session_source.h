@@ -51,8 +51,8 @@ class SessionSource {
       : storage_(std::move(storage)), recovery_(recovery) {}
 
   // Holds the present state. kNotFound when the session was deleted, kBusy when its log is replaced
-  // again and again.
-  Status hold_still();
+  // again and again. `is_still`: nobody writes to it meanwhile, though its lock is held.
+  Status hold_still(bool is_still = false);
 
   // Finds up to where the held state is whole, and what a recovery by kSalvage keeps behind it.
   // Both places must be starts of lines. kFormatVersion for lines of a newer version.
@@ -98,10 +98,10 @@ class SessionSource {
   [[nodiscard]] log::SessionRow row(std::string_view session_id) const;
 
  private:
-  Result<bool> try_to_hold();
+  Result<bool> try_to_hold(bool is_still);
   Status hold_vectors();
   bool were_vectors_replaced();
-  log::UnfinishedBatch unfinished_batch();
+  log::UnfinishedBatch unfinished_batch(bool is_still);
   // metadata.json of the held state as JSON; nothing when it is missing or no object.
   [[nodiscard]] std::optional<json::Tree> metadata_tree() const;
   Status copy_vectors(log::Sink& sink);

@@ -383,6 +383,15 @@ TEST_F(CopyOfSalvage, IsRestoredWithThemWhereTheyAreKept) {
   EXPECT_EQ(alive(**salvage, "notes"), (Texts{"a", "x", "y"}));
 }
 
+TEST_F(CopyOfSalvage, HasThemThoughItsOwnStoreKeepsTheLock) {
+  const auto store =
+      *Store::open("store", R"({"concurrency":{"exclusive":true}})", {&disk_, &clock_, &random_});
+  const auto notes = *store->open_session("notes");
+  ASSERT_EQ(alive(*store, "notes"), (Texts{"a", "x", "y"}));
+  EXPECT_EQ(outcome(backed_up(*store)), "1 0 0 0 0");
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "x", "y"}));
+}
+
 TEST_F(CopyOfSalvage, HasNoneWhileSomebodyMayWriteThem) {
   const auto storage = *log::DirectoryStorage::open(*disk_.open_root("store/sessions/notes", false),
                                                     {&disk_, &clock_, &random_});
