@@ -273,6 +273,8 @@ class Restore {
     auto storage = context_.engine.open(id);
     if (storage.code() == Code::kNotFound) return kNone;
     if (!storage.ok()) return std::move(storage).status();
+    VARVE_TRY_ASSIGN(const bool is_over, is_over_now(id, **storage));
+    if (is_over) return kNone;  // nobody can open it
     SessionSource present(*std::move(storage));
     const Status held = present.hold_still();
     if (held.code() == Code::kNotFound) return kNone;

@@ -181,6 +181,20 @@ TEST_F(RestoreTest, ADamagedCopyDoesNotReplaceASessionThatIsWhole) {
   EXPECT_EQ(alive(*store, "notes"), Texts{"b"});
 }
 
+// Nobody can open it any more, and the next sweep removes it.
+TEST_F(RestoreTest, ADamagedCopyReplacesASessionThatHasExpired) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b"});
+  backed_up(*store);
+  const std::string log = file("copy/sessions/notes/memory.jsonl");
+  disk_.write_file("copy/sessions/notes/memory.jsonl", "x" + log.substr(1));
+  ASSERT_TRUE(notes->update(R"({"ttl_hours":1})").ok());
+  clock_.advance_ms(2 * 3'600'000);
+  EXPECT_EQ(restored(*store, R"({"overwrite":true})").get_int64("replaced"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"b"});
+}
+
 TEST_F(RestoreTest, IntoAnotherStoreAndIntoMemory) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a", "b"});
