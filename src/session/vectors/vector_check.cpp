@@ -76,7 +76,10 @@ Loss known_loss(const Core& core) {
 // index.bin are not compared with anything here. Those of damaged lines whose ids are known stay: a
 // repair may accept such a line, and until then nobody gets its id.
 Result<VectorFile::Selection> select_of_log(Core& core) {
-  if (!core.is_index_from_log()) VARVE_TRY(core.rebuild());
+  if (!core.is_index_from_log()) {
+    VARVE_TRY(core.rebuild());
+    VARVE_TRY(core.catch_up_as_writer(true));  // it knows that no batch is being written
+  }
   VARVE_TRY_ASSIGN(const auto damaged, core.damaged_ids());
   uint64_t epoch = 0;
   {

@@ -131,6 +131,30 @@ TEST_F(VectorsOfLostEntries, OneOfALineThatWasEditedStaysForItsRepair) {
   EXPECT_EQ(found->results.size(), 3u);
 }
 
+// With recovery `salvage` the whole lines of a batch that the log ends within are entries, too.
+TEST_F(VectorsOfLostEntries, ThoseOfLinesThatAreKeptStay) {
+  host_.context.settings.recovery = Recovery::kSalvage;
+  const std::string before = disk_.bytes("metadata.json");
+  open();
+  const std::string batch = "[" + entry_text("x") + "," + entry_text("y") + "]";
+  ASSERT_TRUE(session_->add_batch(batch).ok());
+  const std::vector<float> values = {1, 0};
+  ASSERT_TRUE(session_->put_vector("x", values).ok());
+  session_.reset();
+  lose_last_line();
+  auto metadata = Metadata::parse(before, kSessionId);  // or it would tell that the batch was whole
+  ASSERT_TRUE(metadata.ok());
+  metadata->tree().set(kStrayVectors, json::Tree::boolean(true));
+  disk_.write("metadata.json", metadata->encode());
+  for (const auto name : {"lock", "index.bin"}) disk_.remove(name);
+  open();
+  ASSERT_TRUE(session_->get("x").ok());
+  session_.reset();
+  ASSERT_TRUE(disk_.read("index.bin")) << "or the index is made from the log";
+  open();
+  EXPECT_NE(found_with_new("d").find('x'), std::string::npos);
+}
+
 TEST_F(VectorsOfLostEntries, TheOthersStay) {
   damage("b");
   open();
