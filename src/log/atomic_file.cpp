@@ -125,18 +125,18 @@ bool ends_at(io::File& file, uint64_t size_bytes) {
   return end_bytes.ok() && *end_bytes == size_bytes;
 }
 
-bool holds_only(io::File& file, uint64_t start_bytes, std::string_view lines) {
+bool holds_only(io::File& file, uint64_t start_bytes, std::string_view bytes) {
   std::array<char, 4096> part;
   for (;;) {
     const auto got = file.read_at(start_bytes, part);
     if (!got.ok()) {
       const auto end_bytes = file.size_bytes();
-      return end_bytes.ok() && *end_bytes <= start_bytes + lines.size();
+      return end_bytes.ok() && *end_bytes <= start_bytes + bytes.size();
     }
-    if (lines.substr(0, *got) != std::string_view(part.data(), *got)) return false;
+    if (bytes.substr(0, *got) != std::string_view(part.data(), *got)) return false;
     if (*got < part.size()) return true;
     start_bytes += *got;
-    lines.remove_prefix(*got);
+    bytes.remove_prefix(*got);
   }
 }
 

@@ -105,7 +105,7 @@ class OpenStore final : public Store, private session::StoreServices {
   void forget_closed();
   void forget(std::string_view id, const std::weak_ptr<session::Session>& gone);
   Result<SessionPointer> adopt(const std::string& id, std::unique_ptr<log::SessionStorage> storage);
-  Result<SessionPointer> for_the_host(SessionPointer session);
+  Result<SessionPointer> for_the_host(const SessionPointer& session);
   Result<SessionPointer> open_for_itself(std::string_view id);
   Result<SessionPointer> create_new(const session::CreateOptions& options);
   Result<SessionPointer> open_or_create(const session::CreateOptions& options);

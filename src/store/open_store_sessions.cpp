@@ -160,7 +160,7 @@ Result<OpenStore::SessionPointer> OpenStore::create_new(const session::CreateOpt
   }));
   tell(options.session_id, "session created");
   VARVE_TRY_ASSIGN(auto session, adopt(options.session_id, std::move(storage)));
-  return for_the_host(std::move(session));
+  return for_the_host(session);
 }
 
 // Others may create and delete the session in between, once or twice; after more of that we give
@@ -187,7 +187,7 @@ Result<OpenStore::SessionPointer> OpenStore::open_or_create(const session::Creat
 
 // Only sessions opened for the host keep their lock, not those the library opens for itself. All
 // handles of the host share one pointer.
-Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session) {
+Result<OpenStore::SessionPointer> OpenStore::for_the_host(const SessionPointer& session) {
   if (settings_.exclusive) VARVE_TRY(session->keep_lock());
   const std::lock_guard guard(mutex_);
   const auto found = open_.find(session->id());
@@ -201,7 +201,7 @@ Result<OpenStore::SessionPointer> OpenStore::for_the_host(SessionPointer session
 
 Result<OpenStore::SessionPointer> OpenStore::open_session(std::string_view id) {
   VARVE_TRY_ASSIGN(auto session, open_for_itself(id));
-  return for_the_host(std::move(session));
+  return for_the_host(session);
 }
 
 Result<OpenStore::SessionPointer> OpenStore::open_for_itself(std::string_view id) {

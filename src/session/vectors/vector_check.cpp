@@ -121,7 +121,7 @@ Status drop_stray_vectors(Core& core) {
   if (!is_noted && !loss.is_of_end && !is_new_damage) return {};
   core.vectors.look();
   if (!is_noted && core.vectors.size_bytes() == 0) return {};
-  const Status dropped = drop_vectors_of_none(core);
+  Status dropped = drop_vectors_of_none(core);
   if (!dropped.ok() && dropped.code() != Code::kFormatVersion) return dropped;
   core.damage_without_strays = known_loss(core).damage;
   if (!is_noted || !dropped.ok()) return {};
