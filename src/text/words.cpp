@@ -260,7 +260,9 @@ size_t Words::add_tail(size_t at) {
 
 // 1,200 is one number.
 size_t Words::add_thousands(size_t at) {
-  while (is_digits(piece_text(pieces_.back()))) {
+  size_t count = 0;  // of pieces, the last of which is digits: read once, not for each group of it
+  while (count == pieces_.size() || is_digits(piece_text(pieces_.back()))) {
+    count = pieces_.size();
     const std::string_view group = source_.substr(behind_ignored(source_, at)).substr(0, 4);
     if (group.size() < 4 || group.front() != ',' || !is_digits(group.substr(1))) break;
     const auto end = static_cast<size_t>(group.end() - source_.begin());

@@ -523,5 +523,17 @@ TEST(Words, ACompoundOfVeryManyPartsIsReadInOnePass) {
   EXPECT_EQ(words.text(words.compounds().back()), "x.199999");
 }
 
+// As of a file of numbers: to read all of it again for each group would take minutes.
+TEST(Words, ANumberOfVeryManyGroupsIsReadInOnePass) {
+  constexpr size_t kGroupCount = 2'000'000;
+  std::string text = "1";
+  for (size_t i = 0; i < kGroupCount; ++i) text += ",234";
+  Words words;
+  words.read(text + "/5,678", true);
+  ASSERT_EQ(words.words().size(), 2u);
+  EXPECT_EQ(words.words()[0].source_end, text.size());
+  EXPECT_EQ(words.text(words.words()[1]), "5678");
+}
+
 }  // namespace
 }  // namespace varve::text
