@@ -49,7 +49,8 @@ bool is_wildcard(std::string_view token) {
     } else if (character.character_class == CharacterClass::kOther ||
                character.character_class == CharacterClass::kEmoji) {
       return false;
-    } else if (starts_word(token, at)) {
+    } else if (character.character_class == CharacterClass::kWord ||
+               character.character_class == CharacterClass::kUnspaced) {
       has_word = true;
     }
     at = after;

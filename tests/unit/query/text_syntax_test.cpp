@@ -173,6 +173,22 @@ TEST(TextSyntaxGaps, OfAnyNumberAreReadInOnePass) {
   EXPECT_EQ(told(parse_text("-std::vec*")), "-w(std::vec*)");
 }
 
+// To look for what is behind them all at each of them would take minutes.
+TEST(TextSyntaxIgnored, OfAnyNumberAreReadInOnePass) {
+  std::string ignored;
+  for (size_t i = 0; i < 500'000; ++i) ignored.append("\u00AD");
+  for (const std::string& word : {"a" + ignored + "b", "a" + ignored + "b*"}) {
+    const bool is_wildcard = word.ends_with('*');
+    for (const std::string sign : {"", "+"}) {
+      const auto clauses = parse_text(sign + word);
+      ASSERT_EQ(clauses.size(), 1U);
+      EXPECT_EQ(clauses[0].kind,
+                is_wildcard ? TextClause::Kind::kWildcard : TextClause::Kind::kWords);
+      EXPECT_EQ(clauses[0].text, word);
+    }
+  }
+}
+
 TEST(TextSyntaxAnyBytes, AreReadWithoutHarmAndLoseNoWord) {
   const char alphabet[] = {'a', ' ', '"', '+', '-', '*', '?', '(', '\xc3', '\xa9', '\0', '/'};
   unsigned state = 1;
