@@ -61,6 +61,7 @@ PostingList Dictionary::find(std::string_view key) const {
   if (encoded.data() == nullptr) return list;
   const bool is_alone = list.runs[1].count() == 0;
   list.runs[0] = is_alone ? PostingRun::of_rows(encoded) : frozen_run(encoded);
+  if (list.runs[0].is_damaged()) frozen_.set_damaged();  // it has no rows, as one that is empty
   return list;
 }
 

@@ -67,7 +67,7 @@ class Dictionary {
   void put_new(std::string_view key, std::string_view value);
 
   // A short list is not read in advance (PostingRun::of_rows): the bounds of its block are loose,
-  // and damage shows when it is walked.
+  // and damage of what is behind its count shows when it is walked.
   [[nodiscard]] PostingList find(std::string_view key) const;
   // Null data when there is none.
   [[nodiscard]] std::string_view find_value(std::string_view key) const;

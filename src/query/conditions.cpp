@@ -61,9 +61,10 @@ void require_conditions(const SearchInput& input, RowFilter* filter) {
   }
   require_ids(query, index, filter);
   if (!query.references.empty()) {
-    filter->require(
-        RowSet::of_rows(walk_references(index, query.references, query.relation, query.depth_max,
-                                        filter->log_end(), input.live_ms)));
+    bool is_damaged = false;
+    auto rows = walk_references(index, query.references, query.relation, query.depth_max,
+                                filter->log_end(), input.live_ms, &is_damaged);
+    filter->require(RowSet::of_rows(std::move(rows), is_damaged));
   }
 }
 

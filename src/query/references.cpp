@@ -37,6 +37,7 @@ class Walk {
     }
     return std::move(rows_);
   }
+  [[nodiscard]] bool is_damaged() const { return is_damaged_; }
 
  private:
   struct Node {
@@ -67,6 +68,7 @@ class Walk {
         reach(found);
       }
     }
+    is_damaged_ = is_damaged_ || referring.is_damaged();
   }
 
   // Of the rows that refer to one of these ids in any way, those that do so by plain references,
@@ -115,6 +117,7 @@ class Walk {
   std::vector<Node> next_;
   std::vector<uint32_t> naming_;  // rows to be asked by reach_naming()
   std::vector<uint32_t> rows_;
+  bool is_damaged_ = false;
 };
 
 }  // namespace
@@ -122,8 +125,11 @@ class Walk {
 std::vector<uint32_t> walk_references(const index::Index& index,
                                       const std::vector<std::string>& ids,
                                       std::string_view relation, uint32_t depth_max,
-                                      uint32_t row_end, int64_t now_ms) {
-  return Walk(index, relation, row_end, now_ms).run(ids, depth_max);
+                                      uint32_t row_end, int64_t now_ms, bool* is_damaged) {
+  Walk walk(index, relation, row_end, now_ms);
+  std::vector<uint32_t> rows = walk.run(ids, depth_max);
+  *is_damaged = *is_damaged || walk.is_damaged();
+  return rows;
 }
 
 }  // namespace varve::query

@@ -33,13 +33,12 @@ RowSet RowSet::read(const std::vector<index::PostingList>& lists) {
     for (uint32_t row = cursor.seek(0); row != kNoRow; row = cursor.next()) rows.push_back(row);
     is_damaged = is_damaged || cursor.is_damaged();
   }
-  RowSet set = of_rows(std::move(rows));
-  set.is_damaged_ = is_damaged;
-  return set;
+  return of_rows(std::move(rows), is_damaged);
 }
 
-RowSet RowSet::of_rows(std::vector<uint32_t> rows) {
+RowSet RowSet::of_rows(std::vector<uint32_t> rows, bool is_damaged) {
   RowSet set;
+  set.is_damaged_ = is_damaged;
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   set.count_max_ = rows.size();

@@ -15,8 +15,8 @@ class RowSet {
   // Rows of any of the lists. Many lists are read here: to ask each of them about every row would
   // cost their number times that of the rows. So is a short one: a place in it takes a kilobyte.
   static RowSet of_lists(const std::vector<index::PostingList>& lists);
-  // Rows that are known: sorted here.
-  static RowSet of_rows(std::vector<uint32_t> rows);
+  // Rows that are known: sorted here. `is_damaged`: a list that they were read from.
+  static RowSet of_rows(std::vector<uint32_t> rows, bool is_damaged = false);
 
   // The first row not below `row`; kNoRow when there is none. Cheap in rising or falling order.
   uint32_t seek(uint32_t row) { return is_one_list() ? cursors_[0].seek(row) : seek_in_all(row); }

@@ -60,8 +60,8 @@ struct Search::Parts {
         filter(index, row_end, input.live_ms) {}
 
   Status prepare();
-  void apply_text();
-  void exclude_words();
+  Status apply_text();
+  Status exclude_words();
   [[nodiscard]] std::optional<PlaceInOrder> after_place() const {
     return find_last_place(input, row_end);
   }
@@ -118,22 +118,24 @@ struct Search::Parts {
 // --- conditions ----------------------------------------------------------------------------------
 
 // One set of all exclusions: a row is asked once, however many there are.
-void Search::Parts::exclude_words() {
-  if (text.excluded.empty()) return;
+Status Search::Parts::exclude_words() {
+  if (text.excluded.empty()) return {};
   std::vector<uint32_t> rows;
   for (const auto& lists : text.excluded) {
     // In all lists of one exclusion: the first gives the rows, the others are asked.
     RowFilter all(index, row_end, input.live_ms);
     for (const auto& list : lists) all.require(RowSet::of_lists({list}));
     const std::vector<uint32_t> found = all.rows();
+    if (all.is_damaged()) return index::damaged_list();  // what is not excluded may be deleted
     rows.insert(rows.end(), found.begin(), found.end());
   }
   filter.exclude(RowSet::of_rows(std::move(rows)));
+  return {};
 }
 
-void Search::Parts::apply_text() {
+Status Search::Parts::apply_text() {
   for (const auto& list : text.required) filter.require(RowSet::of_lists({list}));
-  exclude_words();
+  VARVE_TRY(exclude_words());
   for (size_t i = 0; i < input.passed.size() && i < text.checks.size(); ++i) {
     switch (text.checks[i].sign) {
       case TextClause::Sign::kNot: filter.exclude(RowSet::of_rows(input.passed[i])); break;
@@ -148,6 +150,7 @@ void Search::Parts::apply_text() {
   ranks = !text.terms.empty() || others_rank || (fuses() && !text.needs_term);
   if (ranks) ranker = std::make_unique<Ranker>(index, text, row_end, input.statistics);
   finds_nothing = text.finds_nothing(input.passed.size() == text.checks.size());
+  return {};
 }
 
 Status Search::Parts::prepare() {
@@ -156,8 +159,7 @@ Status Search::Parts::prepare() {
   auto clauses = query.is_question ? parse_question(query.text) : parse_text(query.text);
   VARVE_TRY_ASSIGN(
       text, plan_text(std::move(clauses), index, *input.analyzer, row_end, input.statistics));
-  apply_text();
-  return {};
+  return apply_text();
 }
 
 // --- results -------------------------------------------------------------------------------------
@@ -503,24 +505,31 @@ RankKeys Search::rank_keys() {
   return rank_keys_of(parts_->all_candidates(&answer));
 }
 
-std::vector<uint32_t> Search::rows_to_check(size_t check) {
-  if (parts_->is_hopeless()) return {};
+Result<std::vector<uint32_t>> Search::rows_to_check(size_t check) {
+  std::vector<uint32_t> rows;
+  if (parts_->is_hopeless()) return rows;
   RowFilter filter = parts_->filter;
   for (const auto& list : parts_->text.checks[check].lists) {
     filter.require(RowSet::of_lists({list}));
   }
-  return filter.rows();
+  rows = filter.rows();
+  if (filter.is_damaged()) return index::damaged_list();
+  return rows;
+}
+
+Status Search::check_lists() const {
+  return parts_->is_damaged() ? index::damaged_list() : Status();
 }
 
 Result<Answer> Search::run() {
   Answer answer = parts_->run();
-  if (parts_->is_damaged()) return index::damaged_list();
+  VARVE_TRY(check_lists());
   return answer;
 }
 
 Result<std::vector<uint32_t>> Search::all_rows() {
   auto rows = parts_->all_rows();
-  if (parts_->is_damaged()) return index::damaged_list();
+  VARVE_TRY(check_lists());
   return rows;
 }
 

@@ -62,15 +62,15 @@ struct BestMatch {
 
 class Search {
  public:
-  // errors: kInvalidArgument for a wildcard that cannot be.
+  // errors: kInvalidArgument for a wildcard that cannot be, kCorruption as of run().
   static Result<Search> plan(SearchInput input);
   Search(Search&&) noexcept;
   Search& operator=(Search&&) noexcept;
   ~Search();
 
   [[nodiscard]] const std::vector<TextCheck>& checks() const;
-  // Rows to ask about a check: those that pass everything else.
-  [[nodiscard]] std::vector<uint32_t> rows_to_check(size_t check);
+  // Rows to ask about a check: those that pass everything else. kCorruption as of run().
+  Result<std::vector<uint32_t>> rows_to_check(size_t check);
 
   // Results in order, at most the query's limit. kCorruption when index.bin was not what it seemed.
   Result<Answer> run();
@@ -83,6 +83,9 @@ class Search {
   [[nodiscard]] BestMatch best_match();
   // And what it adds to the ranks of a query with words and a vector.
   [[nodiscard]] RankKeys rank_keys();
+
+  // kCorruption when one of the lists that were read since is damaged: no answer is one.
+  [[nodiscard]] Status check_lists() const;
 
   // Rows of all results, in the order of the log, whatever order and limit say.
   Result<std::vector<uint32_t>> all_rows();

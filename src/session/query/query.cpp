@@ -156,10 +156,10 @@ class SessionQuery {
       if (!is_ready()) return index_made_anew();
       VARVE_TRY_ASSIGN(auto planned, input());
       VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(planned)));
-      if (search.checks().empty()) return use(search);
+      if (search.checks().empty()) return use_checked(use, search);
       epoch = core_.index_epoch;
       checks = search.checks();
-      rows = rows_to_check(search);
+      VARVE_TRY_ASSIGN(rows, rows_to_check(search));
     }
     VARVE_TRY_ASSIGN(auto passed, check_rows(checks, rows));
     const std::shared_lock lock(core_.index_mutex);
@@ -167,7 +167,13 @@ class SessionQuery {
     VARVE_TRY_ASSIGN(auto checked, input());
     checked.passed = std::move(passed);
     VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(checked)));
-    return use(search);
+    return use_checked(use, search);
+  }
+
+  static Status use_checked(const std::function<Status(query::Search&)>& use,
+                            query::Search& search) {
+    VARVE_TRY(use(search));
+    return search.check_lists();
   }
 
   // Rows, rising, each of which is read once, whatever it is asked.
@@ -177,10 +183,11 @@ class SessionQuery {
   };
 
   // Under the index's lock.
-  RowsToCheck rows_to_check(query::Search& search) const {
+  Result<RowsToCheck> rows_to_check(query::Search& search) const {
     RowsToCheck found;
     for (size_t i = 0; i < search.checks().size(); ++i) {
-      for (const uint32_t row : search.rows_to_check(i)) found.asked.emplace_back(row, i);
+      VARVE_TRY_ASSIGN(const auto rows, search.rows_to_check(i));
+      for (const uint32_t row : rows) found.asked.emplace_back(row, i);
     }
     std::sort(found.asked.begin(), found.asked.end());
     for (const auto& [row, check] : found.asked) {

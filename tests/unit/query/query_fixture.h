@@ -96,7 +96,8 @@ class QueryLog {
     if (first.checks().empty()) return first;
     for (size_t i = 0; i < first.checks().size(); ++i) {
       std::vector<uint32_t>& passed = input.passed.emplace_back();
-      for (const uint32_t row : first.rows_to_check(i)) {
+      VARVE_TRY_ASSIGN(const auto rows, first.rows_to_check(i));
+      for (const uint32_t row : rows) {
         EXPECT_TRUE(document_.parse(lines_[row]).ok());
         for_each_held(document_.root(), {&first.checks()[i]}, analyzer_,
                       [&](size_t) { passed.push_back(row); });

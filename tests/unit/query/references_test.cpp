@@ -34,10 +34,13 @@ class References : public ::testing::Test {
                    int64_t now_ms = kNowMs) {
     const index::Index& index = log_.index();
     std::vector<std::string> found;
-    for (const uint32_t row : walk_references(index, ids, relation, depth_max,
-                                              std::min(row_end, index.size()), now_ms)) {
+    bool is_damaged = false;
+    for (const uint32_t row :
+         walk_references(index, ids, relation, depth_max, std::min(row_end, index.size()), now_ms,
+                         &is_damaged)) {
       found.emplace_back(index.id(row));
     }
+    EXPECT_FALSE(is_damaged);
     std::sort(found.begin(), found.end());
     std::string all;
     for (const auto& id : found) all += id;
@@ -137,8 +140,10 @@ TEST_F(References, OfOneEntryToVeryManyAreReadOnce) {
   facts.relations.clear();
   facts.references = ids;
   const uint32_t plain_hub = log_.add_facts(facts);
-  EXPECT_EQ(walk_references(log_.index(), ids, "references", 2, log_.index().size(), kNowMs),
-            std::vector<uint32_t>{plain_hub});
+  bool is_damaged = false;
+  EXPECT_EQ(
+      walk_references(log_.index(), ids, "references", 2, log_.index().size(), kNowMs, &is_damaged),
+      std::vector<uint32_t>{plain_hub});
 }
 
 }  // namespace

@@ -246,7 +246,9 @@ TEST(TextPlan, AChecksRowsHaveAllItsWords) {
     auto search = Search::plan(input);
     ASSERT_TRUE(search.ok());
     ASSERT_EQ(search->checks().size(), 1u) << text;
-    EXPECT_EQ(search->rows_to_check(0), rows) << text;
+    const auto found = search->rows_to_check(0);
+    ASSERT_TRUE(found.ok()) << text;
+    EXPECT_EQ(*found, rows) << text;
   }
 }
 
