@@ -10,22 +10,6 @@ namespace varve::query {
 
 namespace {
 
-// The tails of a text's words.
-std::vector<std::string_view> tails_of(const text::Words& text) {
-  const auto& words = text.words();
-  std::vector<std::string_view> tails(words.size());
-  for (const auto& compound : text.compounds()) {
-    const std::string_view tail = tail_of(text.text(compound));
-    if (tail.empty()) continue;
-    const auto word = std::lower_bound(
-        words.begin(), words.end(), compound.source_end,
-        [](const text::Words::Word& one, uint64_t end) { return one.source_end < end; });
-    const bool is_its_word = word != words.end() && word->source_end == compound.source_end;
-    if (is_its_word) tails[static_cast<size_t>(word - words.begin())] = tail;
-  }
-  return tails;
-}
-
 // As Wildcard::matches(), for characters of scripts without spaces, which stand in two words, and
 // for what touches them: a match may begin and end at each of them, and with any other word.
 bool holds_across_words(const text::Words& words, const text::Wildcard& wildcard) {
@@ -56,8 +40,22 @@ std::string_view tail_of(std::string_view compound) {
   return {};
 }
 
-Phrase::Phrase(const text::Words& found, size_t first, size_t end) {
-  const auto tails = tails_of(found);
+Tails tails_of(const text::Words& text) {
+  const auto& words = text.words();
+  Tails tails(words.size());
+  for (const auto& compound : text.compounds()) {
+    const std::string_view tail = tail_of(text.text(compound));
+    if (tail.empty()) continue;
+    const auto word = std::lower_bound(
+        words.begin(), words.end(), compound.source_end,
+        [](const text::Words::Word& one, uint64_t end) { return one.source_end < end; });
+    const bool is_its_word = word != words.end() && word->source_end == compound.source_end;
+    if (is_its_word) tails[static_cast<size_t>(word - words.begin())] = tail;
+  }
+  return tails;
+}
+
+Phrase::Phrase(const text::Words& found, const Tails& tails, size_t first, size_t end) {
   for (size_t i = first; i < end; ++i) {
     const std::string_view text = found.text(found.words()[i]);
     words_.push_back({std::string(text), std::string(tails[i]), text::is_lone_unspaced(text),
@@ -67,7 +65,7 @@ Phrase::Phrase(const text::Words& found, size_t first, size_t end) {
 }
 
 bool Phrase::is_in(const text::Words& text) const {
-  const auto tails = has_tails_ ? tails_of(text) : std::vector<std::string_view>();
+  const Tails tails = has_tails_ ? tails_of(text) : Tails();
   if (words_.size() >= LongPhrase::kWordsMin) return is_long_in(text, tails);
   for (size_t at = 0; at + words_.size() <= text.words().size(); ++at) {
     if (is_at(at, text, tails)) return true;
@@ -75,7 +73,7 @@ bool Phrase::is_in(const text::Words& text) const {
   return false;
 }
 
-bool Phrase::is_long_in(const text::Words& text, const std::vector<std::string_view>& tails) const {
+bool Phrase::is_long_in(const text::Words& text, const Tails& tails) const {
   const auto& words = text.words();
   if (words.size() < words_.size()) return false;
   LongPhrase phrase(words_);
@@ -90,8 +88,7 @@ bool Phrase::is_long_in(const text::Words& text, const std::vector<std::string_v
   return false;
 }
 
-bool Phrase::is_at(size_t at, const text::Words& text,
-                   const std::vector<std::string_view>& tails) const {
+bool Phrase::is_at(size_t at, const text::Words& text, const Tails& tails) const {
   for (size_t i = 0; i < words_.size(); ++i) {
     if (!is_word(i, text.text(text.words()[at + i]))) return false;
     if (!words_[i].tail.empty() && tails[at + i] != words_[i].tail) return false;

@@ -15,6 +15,12 @@
 
 namespace varve::query {
 
+// "++" or "#" where that ends a compound; else empty.
+[[nodiscard]] std::string_view tail_of(std::string_view compound);
+// Of each of a text's words.
+using Tails = std::vector<std::string_view>;
+[[nodiscard]] Tails tails_of(const text::Words& text);
+
 // Words that follow one another. They are compared as they are written, not by their stems.
 //
 // Scripts without spaces have no words, so what they have in a phrase may be a part of what a text
@@ -22,16 +28,14 @@ namespace varve::query {
 // behind it.
 class Phrase {
  public:
-  // Of the words from `first` to before `end`, at least one.
-  Phrase(const text::Words& found, size_t first, size_t end);
+  // Of the words from `first` to before `end`, at least one; `tails`: of all words.
+  Phrase(const text::Words& found, const Tails& tails, size_t first, size_t end);
 
   [[nodiscard]] bool is_in(const text::Words& text) const;
 
  private:
-  [[nodiscard]] bool is_long_in(const text::Words& text,
-                                const std::vector<std::string_view>& tails) const;
-  [[nodiscard]] bool is_at(size_t at, const text::Words& text,
-                           const std::vector<std::string_view>& tails) const;
+  [[nodiscard]] bool is_long_in(const text::Words& text, const Tails& tails) const;
+  [[nodiscard]] bool is_at(size_t at, const text::Words& text, const Tails& tails) const;
   [[nodiscard]] bool is_word(size_t number, std::string_view text) const;
 
   std::vector<PhraseWord> words_;
@@ -55,8 +59,5 @@ struct TextCheck {
 // for all.
 void for_each_held(json::Value entry, const std::vector<const TextCheck*>& checks,
                    text::Analyzer& analyzer, const std::function<void(size_t number)>& visit);
-
-// "++" or "#" when that ends the compound; else empty.
-[[nodiscard]] std::string_view tail_of(std::string_view compound);
 
 }  // namespace varve::query

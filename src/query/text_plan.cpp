@@ -145,6 +145,9 @@ class TextPlanner {
   struct Condition {
     std::vector<index::PostingList> lists;
     std::vector<Phrase> phrases;
+    Tails tails;                 // of the words that it is made of
+    std::set<std::string> seen;  // what is in it already
+    std::string beyond;          // what is one more than may be looked for; empty: nothing
   };
 
   Status add_words(const TextClause& clause) {
@@ -197,10 +200,13 @@ class TextPlanner {
   // which nothing stands are a phrase: "words" of scripts without spaces, and what touches them.
   Result<Condition> condition_of(const text::Words& found) {
     Condition condition;
+    condition.tails = tails_of(found);
     const auto compounds = outermost_compounds(found);
     for (const auto& one : compounds) {
-      VARVE_TRY_ASSIGN(const auto matches, lookup_.segments(found.text(one)));
-      if (matches.is_too_many) return too_many_searches(std::string(found.text(one)));
+      const std::string text(found.text(one));
+      if (!condition.seen.insert(text).second) continue;
+      VARVE_TRY_ASSIGN(const auto matches, lookup_.segments(text));
+      if (matches.is_too_many) condition.beyond = text;
       condition.lists.push_back(matches.rows);
     }
     auto compound = compounds.begin();  // the first that does not end before the word
@@ -222,31 +228,40 @@ class TextPlanner {
 
   Status require_word(const text::Words& found, size_t number, Condition* condition) {
     const std::string text(found.text(found.words()[number]));
+    if (!condition->seen.insert(text).second) return {};
     if (!text::is_lone_unspaced(text)) {
       VARVE_TRY_ASSIGN(const TextLookup::Word* const known, lookup_.word(text));
       condition->lists.push_back(known->rows);
       return {};
     }
     VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
-    if (matches.is_too_many) return too_many_searches(text);
+    if (matches.is_too_many) condition->beyond = text;
     condition->lists.push_back(matches.rows);
-    if (!matches.is_exact) condition->phrases.emplace_back(found, number, number + 1);
+    if (!matches.is_exact) {
+      condition->phrases.emplace_back(found, condition->tails, number, number + 1);
+    }
     return {};
   }
 
   Status require_phrase(const text::Words& found, size_t first, size_t end, Condition* condition) {
-    std::set<std::string_view> seen;
+    std::string all;  // no word has a blank
     for (size_t i = first; i < end; ++i) {
-      const bool is_new = seen.insert(found.text(found.words()[i])).second;
-      if (is_new) VARVE_TRY(require_word(found, i, condition));
+      VARVE_TRY(require_word(found, i, condition));
+      all.append(found.text(found.words()[i])).append(condition->tails[i]);
+      all.append(found.goes_on(i) ? "  " : " ");
     }
-    condition->phrases.emplace_back(found, first, end);
+    if (!condition->seen.insert(all).second) return {};
+    // Each is looked for in every entry with its words, as those in quotes are.
+    if (++phrase_count_ > kSearchesMax)
+      condition->beyond = all.substr(0, all.find_last_not_of(' ') + 1);
+    condition->phrases.emplace_back(found, condition->tails, first, end);
     return {};
   }
 
   Status add_phrase(const TextClause& clause) {
     const text::Words& found = analyzer_.read(clause.text);  // some: settle_phrases()
     Condition condition;
+    condition.tails = tails_of(found);
     VARVE_TRY(require_phrase(found, 0, found.words().size(), &condition));
     for (const auto& word : found.words()) {
       if (clause.sign != Sign::kNot) words_.emplace_back(found.text(word));
@@ -260,7 +275,11 @@ class TextPlanner {
     return add_condition(std::move(condition), clause.sign, "\"" + clause.text + "\"");
   }
 
+  // One that ranks is left out where it is too much: its words rank.
   Status add_condition(Condition condition, Sign sign, std::string written) {
+    if (!condition.beyond.empty()) {
+      return sign == Sign::kRanked ? Status() : too_many_searches(condition.beyond);
+    }
     const bool is_of_lists = condition.phrases.empty();
     if (sign == Sign::kNot && is_of_lists && !condition.lists.empty()) {
       plan_.excluded.push_back(std::move(condition.lists));
@@ -349,6 +368,10 @@ class TextPlanner {
       VARVE_TRY(require_unspaced(rest.substr(0, end), &condition));
       rest.remove_prefix(std::min(rest.size(), end + 1));
     }
+    if (!condition.beyond.empty()) {
+      return clause.sign == Sign::kRanked ? add_words({Kind::kWords, clause.sign, clause.text})
+                                          : too_many_searches(condition.beyond);
+    }
     if (clause.sign == Sign::kMust) require(condition.lists);
     if (clause.sign == Sign::kRanked) VARVE_TRY(rank_as_questions(bare));
     return add_wildcard_check(clause, text::Wildcard::parse(bare), std::move(condition.lists),
@@ -377,6 +400,7 @@ class TextPlanner {
   // By the rows that have all of it, not by its words.
   Status rank_whole(const TextClause& clause) {
     VARVE_TRY_ASSIGN(Condition condition, condition_of(analyzer_.read(clause.text)));
+    if (!condition.beyond.empty()) return add_words(clause);
     if (condition.phrases.empty() && condition.lists.size() == 1) {
       wildcards_.push_back({clause.text, condition.lists.front(), false});
       return {};
@@ -388,6 +412,7 @@ class TextPlanner {
   // of scripts without spaces.
   Status require_unspaced(std::string_view part, Condition* condition) {
     const text::Words& found = analyzer_.read(part);
+    condition->tails = tails_of(found);
     for (size_t i = 0; i < found.words().size(); ++i) {
       if (found.is_unspaced(found.words()[i])) VARVE_TRY(require_word(found, i, condition));
     }
@@ -443,6 +468,7 @@ class TextPlanner {
   std::vector<std::string> compounds_;
   std::vector<RankedTerm> wildcards_;
   boost::unordered_flat_set<std::string> ranked_;  // the texts of the plan's terms
+  size_t phrase_count_ = 0;
   bool has_ranked_clause_ = false;
   bool has_must_ = false;
   bool ranks_wildcard_ = false;

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "query/text_lookup.h"
 #include "query/text_plan.h"
 #include "query_fixture.h"
+#include "text/characters.h"
 
 namespace varve::query {
 namespace {
@@ -72,20 +74,58 @@ TEST_F(ManyWords, WhatMustOrMustNotBeThereIsRefusedInstead) {
   EXPECT_TRUE(plan(text_of(10'000, "-", "", "-zebra")).ok()) << "words cost a look-up each";
 }
 
-TEST_F(ManyWords, OfLoneCharactersTheFirstRank) {
-  std::string ranked;
-  std::string required;
-  for (uint32_t i = 0; i < kSearchesMax + 1; ++i) {
-    const uint32_t character = 0x4E00 + i;
-    std::string text;
-    text += static_cast<char>(0xE0 | character >> 12);
-    text += static_cast<char>(0x80 | (character >> 6 & 0x3F));
-    text += static_cast<char>(0x80 | (character & 0x3F));
-    ranked += text + " ";
-    required += "+" + text + " ";
+// `count` different characters of Chinese, each between the two.
+std::string characters(size_t count, const std::string& before, const std::string& behind) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    text += before;
+    text::append_utf8(static_cast<uint32_t>(0x4E00 + i), &text);
+    text += behind;
   }
-  EXPECT_TRUE(plan(ranked).ok());
-  EXPECT_EQ(plan(required).code(), Code::kInvalidArgument);
+  return text;
+}
+
+TEST_F(ManyWords, OfLoneCharactersTheFirstRank) {
+  EXPECT_TRUE(plan(characters(kSearchesMax + 1, "", " ")).ok());
+  EXPECT_EQ(plan(characters(kSearchesMax + 1, "+", " ")).code(), Code::kInvalidArgument);
+}
+
+// However they are asked for: what ranks is never refused.
+TEST_F(ManyWords, OfLoneCharactersInPhrasesAndWildcardsTheFirstAreLookedFor) {
+  for (const auto& [before, behind] : {std::pair("", "* "), {"\"", "\" "}, {"", "*a "}}) {
+    const std::string others = characters(kSearchesMax + 1, before, behind);
+    const auto planned = plan(others + "zebra");
+    ASSERT_TRUE(planned.ok()) << planned.status().message();
+    ASSERT_EQ(planned->terms.size(), 1u) << others.substr(0, 10);
+    EXPECT_EQ(planned->terms[0].text, "zebra");
+    const auto question =
+        plan_text(parse_question(others + "zebra"), log_.index(), log_.analyzer());
+    EXPECT_TRUE(question.ok()) << question.status().message();
+    const std::string sign = "+";
+    EXPECT_EQ(plan(characters(kSearchesMax + 1, sign + before, behind)).code(),
+              Code::kInvalidArgument);
+  }
+}
+
+// As in quotes, where nothing stands between words of several scripts.
+TEST_F(ManyWords, PhrasesOfWhatTouchesAreCounted) {
+  std::string phrases;
+  for (size_t i = 0; i < kSearchesMax; ++i) phrases += "\u6771" + std::to_string(i) + ",";
+  ASSERT_TRUE(plan("-" + phrases).ok());
+  EXPECT_EQ(plan("-" + phrases)->checks.at(0).phrases.size(), kSearchesMax);
+  EXPECT_EQ(plan("-" + phrases + "\u6771zebra").code(), Code::kInvalidArgument);
+  EXPECT_TRUE(plan("-" + phrases + phrases).ok()) << "what is said twice counts once";
+}
+
+// Each is as long as the text has words, until it is known to be the same.
+TEST_F(ManyWords, WhatTouchesVeryOftenIsReadInOnePass) {
+  std::string text = "+";
+  for (int i = 0; i < 300'000; ++i) text += "zebra\u6771,";
+  const auto planned = plan(text);
+  ASSERT_TRUE(planned.ok());
+  ASSERT_EQ(planned->checks.size(), 1u);
+  EXPECT_EQ(planned->checks[0].phrases.size(), 1u);
+  EXPECT_EQ(planned->required.size(), 2u);
 }
 
 TEST_F(ManyWords, ManyExclusionsExcludeTheRowsOfEach) {
