@@ -24,6 +24,19 @@ bool is_whole_hash(std::string_view word) {
   return (word.size() == 40 || word.size() == kHashMax) && is_hex(word);
 }
 
+// Whether the segments stand side by side in the word, which may have more before and behind them.
+bool has_segments(std::string_view word, std::string_view segments) {
+  const auto is_between = [&](size_t at) {
+    return text::ends_segment(static_cast<uint8_t>(word[at]));
+  };
+  for (size_t at = word.find(segments); at != std::string_view::npos;
+       at = word.find(segments, at + 1)) {
+    const size_t end = at + segments.size();
+    if ((at == 0 || is_between(at - 1)) && (end == word.size() || is_between(end))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 index::PostingList list_of_rows(const std::vector<uint32_t>& rows, const index::Index& index,
@@ -70,20 +83,28 @@ Status TextLookup::join_hashes(const std::string& word, Word* found) {
   return {};
 }
 
-Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, bool asks_exact,
-                                                size_t words_max) {
+// The stems of the words that match. False where these are more than `words_max`.
+template <typename IsMatch>
+bool TextLookup::find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max,
+                            std::set<std::string>* stems) {
   searches_ += 1;
-  Matches found;
-  std::set<std::string> stems;
   size_t count = 0;
-  index_.text().for_each_word(wildcard.prefix(), [&](std::string_view word, std::string_view stem) {
-    if (wildcard.matches(word)) {
-      stems.emplace(stem);
+  index_.text().for_each_word(prefix, [&](std::string_view word, std::string_view stem) {
+    if (is_match(word)) {
+      stems->emplace(stem);
       count += 1;
     }
     return count <= words_max;
   });
-  if (count > words_max) return Matches{{}, false, true};
+  return count <= words_max;
+}
+
+Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, bool asks_exact,
+                                                size_t words_max) {
+  Matches found;
+  std::set<std::string> stems;
+  const auto matches = [&](std::string_view word) { return wildcard.matches(word); };
+  if (!find_stems(wildcard.prefix(), matches, words_max, &stems)) return Matches{{}, false, true};
   found.is_exact = asks_exact && !has_other_form(wildcard, stems);
   VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
   found.rows = list_of_rows(rows, index_, lists_);
@@ -92,13 +113,19 @@ Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, 
 
 Result<TextLookup::Matches> TextLookup::segments(std::string_view compound) {
   const std::string_view joined = compound.substr(0, compound.size() - tail_of(compound).size());
-  const bool has_segments = std::any_of(joined.begin(), joined.end(), [](char c) {
+  const bool is_of_several = std::any_of(joined.begin(), joined.end(), [](char c) {
     return text::ends_segment(static_cast<uint8_t>(c));
   });
-  const auto wildcard = text::Wildcard::parse(compound);
-  if (!has_segments || !wildcard) return Matches{this->compound(compound)};
+  if (!is_of_several) return Matches{this->compound(compound)};
   if (!may_search()) return Matches{{}, false, true};
-  return matches(*wildcard, false, SIZE_MAX);
+  Matches found;
+  std::set<std::string> stems;
+  const auto matches = [&](std::string_view word) { return has_segments(word, compound); };
+  (void)find_stems("", matches, SIZE_MAX, &stems);
+  found.is_exact = false;
+  VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
+  found.rows = list_of_rows(rows, index_, lists_);
+  return found;
 }
 
 // Whether a word with one of these stems does not match.

@@ -60,7 +60,7 @@ class TextLookup {
   // is_exact is found out when it is asked for. errors: kCorruption when a list is damaged.
   Result<Matches> matches(const text::Wildcard& wildcard, bool asks_exact,
                           size_t words_max = kExpansionsMax);
-  // False after kSearchesMax calls of matches().
+  // False after kSearchesMax searches.
   [[nodiscard]] bool may_search() const { return searches_ < kSearchesMax; }
   // The rows with a compound, also as segments of a longer one: src/main.c is in app/src/main.c:42.
   // A search only where it has segments.
@@ -70,6 +70,9 @@ class TextLookup {
   Result<Matches> character(const std::string& character);
 
  private:
+  template <typename IsMatch>  // bool IsMatch(std::string_view word)
+  bool find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max,
+                  std::set<std::string>* stems);
   [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard,
                                     const std::set<std::string>& stems) const;
   Status join_hashes(const std::string& word, Word* found);

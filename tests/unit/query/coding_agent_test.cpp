@@ -147,11 +147,15 @@ TEST_F(CodingAgent, RequiresSoManyPaths) {
   EXPECT_NE(refused.status().message().find("parser/lexer.cpp"), std::string::npos);
 }
 
-TEST_F(CodingAgent, RequiresAPathThatIsTooLongForAWildcardAsItStands) {
+// Also one that is too long for a wildcard.
+TEST_F(CodingAgent, FindsASignedPathWithinALongerOneHoweverLongItIs) {
   const std::string path = "src/" + std::string(text::Wildcard::kCharactersMax, 'q') + "/main.c";
   add({"long", path.c_str()});
-  add({"longer", ("app/" + path).c_str()});
-  EXPECT_EQ(found("+" + path), "long");
+  add({"longer", ("app/" + path + ":4711").c_str()});
+  add({"before", ("app/x" + path + ":4711").c_str()});
+  add({"behind", ("app/" + path + "x:4711").c_str()});
+  EXPECT_EQ(found("+" + path), "long longer");
+  EXPECT_EQ(found("4711 -" + path), "behind before");
 }
 
 TEST_F(CodingAgent, FindsErrorsAsTheyArePasted) {
