@@ -148,6 +148,10 @@ class TextPlanner {
     Tails tails;                 // of the words that it is made of
     std::set<std::string> seen;  // what is in it already
     std::string beyond;          // what is one more than may be looked for; empty: nothing
+
+    void go_beyond(const std::string& text) {
+      if (beyond.empty()) beyond = text;
+    }
   };
 
   Status add_words(const TextClause& clause) {
@@ -206,7 +210,7 @@ class TextPlanner {
       const std::string text(found.text(one));
       if (!condition.seen.insert(text).second) continue;
       VARVE_TRY_ASSIGN(const auto matches, lookup_.segments(text));
-      if (matches.is_too_many) condition.beyond = text;
+      if (matches.is_too_many) condition.go_beyond(text);
       condition.lists.push_back(matches.rows);
     }
     auto compound = compounds.begin();  // the first that does not end before the word
@@ -235,7 +239,7 @@ class TextPlanner {
       return {};
     }
     VARVE_TRY_ASSIGN(const auto matches, lookup_.character(text));
-    if (matches.is_too_many) condition->beyond = text;
+    if (matches.is_too_many) condition->go_beyond(text);
     condition->lists.push_back(matches.rows);
     if (!matches.is_exact) {
       condition->phrases.emplace_back(found, condition->tails, number, number + 1);
@@ -252,8 +256,9 @@ class TextPlanner {
     }
     if (!condition->seen.insert(all).second) return {};
     // Each is looked for in every entry with its words, as those in quotes are.
-    if (++phrase_count_ > kSearchesMax)
-      condition->beyond = all.substr(0, all.find_last_not_of(' ') + 1);
+    if (++phrase_count_ > kSearchesMax) {
+      condition->go_beyond(all.substr(0, all.find_last_not_of(' ') + 1));
+    }
     condition->phrases.emplace_back(found, condition->tails, first, end);
     return {};
   }
