@@ -1,6 +1,7 @@
 #include "disk.h"
 
 #include <fcntl.h>
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -74,7 +75,10 @@ void copy_bytes(size_t bytes) {
 
 void hash_bytes(size_t bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(text_of_block().data()), bytes, digest.data());
+  SHA256_CTX context;  // as base/sha256.cpp does it
+  SHA256_Init(&context);
+  SHA256_Update(&context, text_of_block().data(), bytes);
+  SHA256_Final(digest.data(), &context);
   asm volatile("" : : "r"(digest.data()) : "memory");
 }
 
