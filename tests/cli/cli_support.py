@@ -82,17 +82,9 @@ class CliTest(unittest.TestCase):
         os.close(other_end)
         if typed:
             os.write(main_end, typed.encode())
-        output = b""
-        while select.select([main_end], [], [], TIMEOUT_S)[0]:
-            try:
-                data = os.read(main_end, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not data:
-                break
-            output += data
+        output = read_to_end(main_end)
         os.close(main_end)
-        return process.wait(TIMEOUT_S), output.decode()
+        return process.wait(TIMEOUT_S), output
 
     def write(self, name, text):
         path = self.directory / name
@@ -122,6 +114,20 @@ class hold_lock:
 
     def __exit__(self, *_):
         self.file.close()
+
+
+def read_to_end(main_end):
+    """What a pseudo-terminal shows until no program has it any more."""
+    output = b""
+    while select.select([main_end], [], [], TIMEOUT_S)[0]:
+        try:
+            data = os.read(main_end, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not data:
+            break
+        output += data
+    return output.decode()
 
 
 def entry_line(number, **changes):

@@ -5,7 +5,7 @@ import pty
 import select
 import subprocess
 
-from cli_support import TIMEOUT_S, CliTest, entry_line, main, program
+from cli_support import TIMEOUT_S, CliTest, entry_line, main, program, read_to_end
 
 ESCAPE = "\x1b["
 
@@ -102,7 +102,7 @@ class Terminal(CliTest):
         self.run_cli("add", "notes", "another", "--create")
         os.write(main_end, b"y\n")
         self.assertEqual(process.wait(TIMEOUT_S), 2)
-        self.assertIn(b"nothing was deleted", os.read(main_end, 1000))
+        self.assertIn("nothing was deleted", read_to_end(main_end))
         os.close(main_end)
         self.assertEqual(self.run_json("stats", "notes")["entries"], 1)
 
