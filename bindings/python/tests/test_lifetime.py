@@ -162,6 +162,41 @@ threading.Thread(target=work, daemon=True).start()
                                    "to the library any more"] * 3
 
 
+def test_a_daemon_thread_whose_session_the_end_has_closed_shows_no_traceback(run):
+    """Python aborts where a thread is showing one when the interpreter goes."""
+    assert run("""
+import atexit, threading
+ending, told = threading.Event(), threading.Event()
+
+@atexit.register
+def end():
+    ending.set()
+    told.wait()
+
+import varve
+from varve import _call
+
+def tell(arguments):
+    print(arguments.exc_type.__name__)
+    told.set()
+
+def wait_for_the_end(wait=_call._wait_for_the_end):
+    print("waits")
+    told.set()
+    wait()
+
+threading.excepthook = tell
+_call._wait_for_the_end = wait_for_the_end
+store = varve.Store("memory:")
+session = store.create_session()
+
+def work():
+    ending.wait()
+    session.add({"type": "finding", "content": "tea"})
+threading.Thread(target=work, daemon=True).start()
+""") == "waits\n"
+
+
 def test_the_process_does_not_end_before_a_daemon_thread_has_closed_its_store(run):
     assert run("""
 import atexit, threading, varve

@@ -4,12 +4,13 @@ from __future__ import annotations
 import ctypes
 import datetime
 import json
+import threading
 from collections.abc import Sequence, Set
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _raw
 from ._signals import late, raise_late
-from .callbacks import failure_of_this_thread
+from .callbacks import failure_of_this_thread, is_left_behind
 from .errors import InvalidArgument, error_of
 
 Json = Union[Mapping[str, Any], str, bytes, None]
@@ -177,8 +178,16 @@ def number_of(things: str, count: int) -> int:
     return count
 
 
+def _wait_for_the_end() -> None:
+    """What a daemon thread does that the program's end took a handle from. Its traceback would be
+    written while the interpreter goes, which aborts where the thread has the lock of stderr."""
+    threading.Event().wait()
+
+
 def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
     """Raises what a call answered."""
+    if status == _raw.VARVE_BAD_HANDLE and is_left_behind():
+        _wait_for_the_end()
     try:
         message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")
         details = json.loads(api.varve_error_details(error) or b"{}")

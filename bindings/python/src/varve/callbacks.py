@@ -37,8 +37,13 @@ def end() -> None:
     _is_ending = True
 
 
+def is_left_behind() -> bool:
+    """Whether this is a daemon thread of a program that is ending."""
+    return _is_ending and threading.current_thread().daemon
+
+
 def _check_may_register() -> None:
-    if _is_ending and threading.current_thread().daemon:
+    if is_left_behind():
         raise RuntimeError("the program is ending: daemon threads may give no function to the "
                            "library any more")
 
