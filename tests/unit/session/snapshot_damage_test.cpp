@@ -6,6 +6,8 @@
 #include <string>
 
 #include "index/snapshot_file.h"
+#include "query/parse.h"
+#include "session/query/query.h"
 #include "snapshot_use.h"
 
 namespace varve::session {
@@ -134,6 +136,34 @@ TEST_F(SnapshotDamage, AListThatCannotBeReadIsNoticedByAWildcard) {
     if (rebuilds_by(word + "x") == 0) continue;
     disk_.write("index.bin", editor.assembled());
     EXPECT_EQ(rebuilds_by(word + "*"), 1) << at;
+    noticed_count += 1;
+  }
+  EXPECT_GT(noticed_count, 10);
+}
+
+// A session that tells the others it has no match is asked for none.
+TEST_F(SnapshotDamage, AListThatCannotBeReadIsNoticedByWhatOtherSessionsAreTold) {
+  fill(300);
+  const std::string right = disk_.bytes("index.bin");
+  const std::string text = R"({"text":")" + std::string(50, 'x') + R"("})";
+  const auto query = query::parse_query(text, query::Scope::kStore);
+  ASSERT_TRUE(query.ok());
+  SharedQuery shared;
+  shared.statistics = disk_.open()->count_words(*query, shared)->statistics;
+  int noticed_count = 0;
+  const size_t bytes = index::SnapshotEditor(right).sections[kTextSection].size();
+  for (size_t at = 0; at < bytes; ++at) {
+    index::SnapshotEditor editor(right);
+    editor.sections[kTextSection][at] = static_cast<char>(0xff);
+    disk_.write("index.bin", editor.assembled());
+    auto session = disk_.open();
+    EXPECT_TRUE(session->query(text).ok()) << at;
+    if (index_stats(*session).get_int64("rebuilds") == 0) continue;
+    disk_.write("index.bin", editor.assembled());
+    session = disk_.open();
+    const auto best = session->find_best_match(*query, shared);
+    EXPECT_TRUE(best.ok() && best->match > 0) << at;
+    EXPECT_EQ(index_stats(*session).get_int64("rebuilds"), 1) << at;
     noticed_count += 1;
   }
   EXPECT_GT(noticed_count, 10);
