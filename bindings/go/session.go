@@ -56,12 +56,14 @@ func (s *Session) Close() error {
 
 func (s *Session) isOpened() bool { return s != nil && s.sessionHandle != nil }
 
-// WithContext is the same session under a context. What is opened with a handle under a context, as by
-// Store.Session, is under it, too, until its own WithContext gives it another. A call under a context that is done is refused
-// with the context's error. While another process holds the session's lock, a call is repeated
-// until the context's deadline; then its error is both ErrBusy and context.DeadlineExceeded. The
-// library cannot be interrupted: a call that waits for a lock when the deadline comes ends at the
-// latest lock_timeout_ms of the store's configuration after it, and one that works when it is done.
+// WithContext is the same session under a context. What is opened with a handle under a context, as
+// by Store.Session, is under it, too, until its own WithContext gives it another.
+//
+// A call under a context that is done is refused with the context's error. While another process
+// holds the session's lock, a call is repeated until the context's deadline; then its error is both
+// ErrBusy and context.DeadlineExceeded. The library cannot be interrupted: a call that waits for a
+// lock when the deadline comes ends at the latest lock_timeout_ms of the store's configuration after
+// it, and one that works when it is done.
 func (s *Session) WithContext(ctx context.Context) *Session {
 	if !s.isOpened() {
 		return s // every call of it is refused, whatever its context
