@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kNoNode = std::numeric_limits<uint32_t>::max();
 constexpr size_t kPathKeyBytesMax = 64;
+constexpr const char* kExponentMessage = "a number's exponent is out of range";
 constexpr size_t kRoomBytesMax = 4096;  // of a text: longer ones are worth growing for
 // So many keys are compared one by one: mostly their lengths differ.
 constexpr uint32_t kFewMembers = 16;
@@ -42,6 +43,19 @@ void append_path_key(std::string_view key, std::string& path) {
   path += '[';
   append_string(key, path);
   path += ']';
+}
+
+// The parser refuses exponents beyond those of an int. Where exactly, and whether it refuses
+// negative ones at all, depends on its release, so that a bound of ours decides.
+bool is_usual_exponent(std::string_view number) {
+  constexpr uint32_t kExponentMax = 2'000'000'000;
+  const size_t exponent_at = number.find_first_of("eE");
+  if (exponent_at == std::string_view::npos) return true;
+  std::string_view digits = number.substr(exponent_at + 1);
+  if (digits.front() == '-' || digits.front() == '+') digits.remove_prefix(1);
+  uint32_t exponent = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  return read.ec == std::errc() && exponent <= kExponentMax;
 }
 
 std::string in_member(const std::string& path) {
@@ -111,7 +125,15 @@ class DocumentBuilder {
   Status failure(std::string_view text, size_t refused_at, error_code ec) const;
 
  private:
-  enum class Fault : uint8_t { kNone, kDuplicate, kMembers, kNumberRange, kNumberChars, kTextSize };
+  enum class Fault : uint8_t {
+    kNone,
+    kDuplicate,
+    kMembers,
+    kNumberRange,
+    kExponent,
+    kNumberChars,
+    kTextSize
+  };
 
   bool refuse(Fault fault, error_code& ec) {
     fault_ = fault;
@@ -146,10 +168,11 @@ class DocumentBuilder {
 
   bool on_number(string_view token, error_code& ec) {
     number_chars_ = token.size();
+    const std::string_view text(token.data(), token.size());
+    if (!is_usual_exponent(text)) return refuse(Fault::kExponent, ec);
     if (token.size() > limits_.number_chars_max) return refuse(Fault::kNumberChars, ec);
     const size_t begin = document_.buffer_.size();
     bool is_integer = false;
-    const std::string_view text(token.data(), token.size());
     if (!append_number(text, document_.buffer_, &is_integer)) {
       return refuse(Fault::kNumberRange, ec);
     }
@@ -270,6 +293,10 @@ Status DocumentBuilder::failure(std::string_view text, size_t refused_at, error_
       message =
           "a number has more than " + std::to_string(limits_.number_chars_max) + " characters";
       break;
+    case Fault::kExponent:
+      place.offset = refused_at - number_chars_;
+      message = kExponentMessage;
+      break;
     case Fault::kNumberRange:
       place.offset = refused_at - number_chars_;
       message = "a number exceeds the range of a double";
@@ -279,7 +306,7 @@ Status DocumentBuilder::failure(std::string_view text, size_t refused_at, error_
         message = "nested deeper than " + std::to_string(limits_.depth_max) + " levels";
       } else if (ec == boost::json::error::exponent_overflow) {
         place.offset = token_start(text, refused_at);
-        message = "a number's exponent is out of range";
+        message = kExponentMessage;
       } else {
         auto found = diagnose(text, refused_at, is_complete_);
         place.offset = found.offset;

@@ -208,6 +208,13 @@ TEST(Document, RefusesNumbersThatJsonHasNot) {
       {"{\"a\":[0,1e400]}", "a number exceeds the range of a double", 8, "a[1]"},
       {"{\"a\":{\"b\":-1e400}}", "a number exceeds the range of a double", 10, "a.b"},
       {"[1e99999999999]", "exponent is out of range", 1, "[0]"},
+      {"[0,1e-99999999999]", "exponent is out of range", 3, "[1]"},
+      {"[0E+99999999999]", "exponent is out of range", 1, "[0]"},
+      {"[1e2000000001]", "exponent is out of range", 1, "[0]"},
+      {"[1e-2000000001]", "exponent is out of range", 1, "[0]"},
+      {"[1e" + std::string(2000, '9') + "]", "exponent is out of range", 1, "[0]"},
+      {"[1e2000000000]", "a number exceeds the range of a double", 1, "[0]"},
+      {"[1e" + std::string(2000, '0') + "1]", "a number has more than", 1, "[0]"},
       {"[" + std::string(400, '7') + "]", "a number exceeds the range of a double", 1, "[0]"},
   });
 }
