@@ -167,10 +167,11 @@ class EntryScan {
     return {};
   }
 
-  // Commits the held lines of a batch that ends too early.
-  Status salvage() {
+  // Commits the held lines of a batch that ends too early, if they end by `kept_to`.
+  Status salvage(uint64_t kept_to) {
     if (held_.empty()) return {};
     const uint64_t end = held_.back().offset + held_.back().bytes.size() + 1;
+    if (end > kept_to) return {};
     suspects_.salvage_to(end, held_.size());
     return release();
   }
@@ -240,8 +241,7 @@ class EntryScan {
 }  // namespace
 
 Result<ScanReport> scan_entries(SessionStorage& storage, const Stretch& stretch,
-                                uint64_t settled_seq, const VisitEntry& visit,
-                                UnfinishedBatch unfinished) {
+                                uint64_t settled_seq, const VisitEntry& visit, uint64_t kept_to) {
   ScanReport report;
   EntryScan scan(storage, stretch.from, settled_seq, visit, &report);
   LineReader reader(storage, Stream::kEntries, stretch);
@@ -251,7 +251,7 @@ Result<ScanReport> scan_entries(SessionStorage& storage, const Stretch& stretch,
     if (!more) break;
     VARVE_TRY(scan.take(line));
   }
-  if (unfinished == UnfinishedBatch::kKept) VARVE_TRY(scan.salvage());
+  VARVE_TRY(scan.salvage(kept_to));
   VARVE_TRY(scan.finish(stretch.generation));
   return report;
 }

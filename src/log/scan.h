@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,8 +64,9 @@ struct ScanReport {
   uint64_t salvaged_count = 0;  // committed lines of a batch that ends too early
 };
 
-// What becomes of the whole lines of a batch that the log ends inside of.
-enum class UnfinishedBatch : uint8_t { kNotThere, kKept };
+// The whole lines of a batch that the log ends inside of are kept if the last of them ends by here.
+inline constexpr uint64_t kNoneKept = 0;
+inline constexpr uint64_t kAllKept = std::numeric_limits<uint64_t>::max();
 
 using VisitEntry = std::function<Status(const ScannedEntry&)>;
 using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
@@ -75,7 +77,7 @@ using VisitTombstone = std::function<Status(const ScannedTombstone&)>;
 // when a writer cut off and wrote over what was read meanwhile: what was visited may be wrong.
 Result<ScanReport> scan_entries(SessionStorage& storage, const Stretch& stretch,
                                 uint64_t settled_seq, const VisitEntry& visit,
-                                UnfinishedBatch unfinished = UnfinishedBatch::kNotThere);
+                                uint64_t kept_to = kNoneKept);
 
 // The same for tombstones. They have no batches.
 Result<ScanReport> scan_tombstones(SessionStorage& storage, const Stretch& stretch,

@@ -251,7 +251,12 @@ Result<log::Tail> Core::look() {
 
 Core::LogMarks Core::log_marks() const {
   const uint64_t gaps_legal_to = metadata.compacted_through_seq();
-  return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen)};
+  return {gaps_legal_to, std::max(gaps_legal_to, durable_seq_seen), indexed_tail()};
+}
+
+log::Tail Core::indexed_tail() const {
+  if (!index_is_whole_) return {};
+  return {view.tail.generation, index.coverage.entries_bytes, index.coverage.tombstones_bytes};
 }
 
 // A torn tail that was seen may be cut off before it is read: only what was scanned counts.
@@ -305,7 +310,7 @@ Result<log::ScanReport> Core::read_entries_into(index::Index* into, const log::T
                          coverage.entries_bytes = line.offset + line.length + 1;
                          return Status();
                        },
-                       unfinished_batch(tail)));
+                       kept_to(tail, marks.indexed)));
   coverage.entries_bytes = report.committed_end;
   return report;
 }
@@ -341,14 +346,14 @@ void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   events.post(Level::kError, "damaged lines were skipped", std::move(details));
 }
 
-log::UnfinishedBatch Core::unfinished_batch(const log::Tail& tail) {
-  using log::UnfinishedBatch;
-  if (settings.recovery != Recovery::kSalvage) return UnfinishedBatch::kNotThere;
+uint64_t Core::kept_to(const log::Tail& tail, const log::Tail& indexed) {
+  if (settings.recovery != Recovery::kSalvage) return log::kNoneKept;
   // If the lock is free and the end has not moved since, nobody was writing when `tail` was seen.
   const bool is_free = is_ours_to_read_.load() || !storage->lock_holder().is_held;
   const auto now = storage->tail();
   const bool is_still = now.ok() && *now == tail;
-  return is_free && is_still ? UnfinishedBatch::kKept : UnfinishedBatch::kNotThere;
+  if (is_free && is_still) return log::kAllKept;
+  return indexed.generation == tail.generation ? indexed.entries_bytes : log::kNoneKept;
 }
 
 void Core::note_salvage(const log::ScanReport& report) {

@@ -88,6 +88,7 @@ class Core {
   struct LogMarks {
     uint64_t gaps_legal_to = 0;  // a seq: gaps up to it are legal
     uint64_t settled_seq = 0;    // log/scan.h
+    log::Tail indexed;           // what the session's index was read to
   };
   struct Reading {
     log::Tail tail;  // how far the log was read
@@ -301,9 +302,11 @@ class Core {
   // Sets the members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 
-  // What to do with a batch that the log ends inside of, when it is read up to `tail`. Its whole
-  // lines are kept (Recovery::kSalvage) only if nobody can be writing that batch at this moment.
-  log::UnfinishedBatch unfinished_batch(const log::Tail& tail);
+  // To where the whole lines of a batch that the log ends inside of are kept (log/scan.h), when it
+  // is read up to `tail`: all of them (Recovery::kSalvage), but only if nobody can be writing that
+  // batch at this moment. Else those that `indexed` has: they were found kept before.
+  uint64_t kept_to(const log::Tail& tail, const log::Tail& indexed);
+  [[nodiscard]] log::Tail indexed_tail() const;  // index lock held
   // Whose it is; empty: nobody's.
   [[nodiscard]] std::string user_id() const;
   // Tells the quota of its user how much larger or smaller its files are.

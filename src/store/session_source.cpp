@@ -78,14 +78,13 @@ bool SessionSource::were_vectors_replaced() {
 
 // Its lines are kept only if nobody was writing them when the tail was seen: the lock is free, or
 // its holder still, and the end has not moved since.
-log::UnfinishedBatch SessionSource::unfinished_batch(bool is_still) {
-  using log::UnfinishedBatch;
-  if (recovery_ != session::Recovery::kSalvage) return UnfinishedBatch::kNotThere;
+uint64_t SessionSource::kept_to(bool is_still) {
+  if (recovery_ != session::Recovery::kSalvage) return log::kNoneKept;
   const bool is_free = is_still || !storage_->lock_holder().is_held;
   const auto now = storage_->tail();
   const bool is_same =
       now.ok() && now->generation == tail_.generation && now->entries_bytes == tail_.entries_bytes;
-  return is_free && is_same ? UnfinishedBatch::kKept : UnfinishedBatch::kNotThere;
+  return is_free && is_same ? log::kAllKept : log::kNoneKept;
 }
 
 Result<bool> SessionSource::try_to_hold(bool is_still) {
@@ -103,7 +102,7 @@ Result<bool> SessionSource::try_to_hold(bool is_still) {
   if (first.generation != tombstones_seen.generation || were_vectors_replaced()) return false;
   tail_ = log_seen;
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
-  unfinished_batch_ = unfinished_batch(is_still);
+  kept_to_ = kept_to(is_still);
   generation_ = 0;
   settled_seq_ = durable_seq_ = durable_seq;
   compacted_through_ = 0;
@@ -150,7 +149,7 @@ Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstone
         }
         return Status();
       },
-      unfinished_batch_);
+      kept_to_);
   if (!entries.ok()) return fail(std::move(entries).status());
   auto tombstones =
       log::scan_tombstones(*storage_, {tail_.generation, tombstones_from, tail_.tombstones_bytes},

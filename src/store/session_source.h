@@ -101,7 +101,7 @@ class SessionSource {
   Result<bool> try_to_hold(bool is_still);
   Status hold_vectors();
   bool were_vectors_replaced();
-  log::UnfinishedBatch unfinished_batch(bool is_still);
+  uint64_t kept_to(bool is_still);
   // metadata.json of the held state as JSON; nothing when it is missing or no object.
   [[nodiscard]] std::optional<json::Tree> metadata_tree() const;
   Status copy_vectors(log::Sink& sink);
@@ -110,7 +110,7 @@ class SessionSource {
   std::unique_ptr<log::SessionStorage> storage_;
   const session::Recovery recovery_;
   log::Tail tail_;
-  log::UnfinishedBatch unfinished_batch_ = log::UnfinishedBatch::kNotThere;
+  uint64_t kept_to_ = log::kNoneKept;
   log::VectorsTail vectors_;
   Status vectors_failure_;  // why they cannot be looked at: only who copies them needs them
   std::string metadata_;

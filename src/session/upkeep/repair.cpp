@@ -255,9 +255,8 @@ class Repair {
 
   Status look_at_entries() {
     // As the index was made just now, nobody being in the middle of a batch.
-    const auto unfinished = core_.settings.recovery == Recovery::kSalvage
-                                ? log::UnfinishedBatch::kKept
-                                : log::UnfinishedBatch::kNotThere;
+    const uint64_t kept_to =
+        core_.settings.recovery == Recovery::kSalvage ? log::kAllKept : log::kNoneKept;
     std::vector<log::Damage> repeated;
     EditedLines edited(core_, tail_.generation);
     Unvisited unvisited;
@@ -279,7 +278,7 @@ class Repair {
               }
               return Status();
             },
-            unfinished));
+            kept_to));
     const uint64_t torn_bytes = scan.scanned_end - scan.committed_end;
     VARVE_TRY_ASSIGN(auto ranges, unvisited.damage(*core_.storage, log::Stream::kEntries,
                                                    tail_.generation, std::move(scan)));

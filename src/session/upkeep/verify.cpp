@@ -214,6 +214,7 @@ class Verification {
       // before does not know.
       if (tail_.generation != core_.view.tail.generation) return log::replaced();
       legal_to_ = core_.metadata.compacted_through_seq();
+      indexed_ = core_.indexed_tail();
       settled_seq_ = std::max(legal_to_, durable_seq);
       if (core_.metadata_was_damaged) {
         report_.problem_in(log::kMetadataFile, 0, 0,
@@ -238,7 +239,7 @@ class Verification {
                            check(line);
                            return step(line.offset + line.length);
                          },
-                         core_.unfinished_batch(tail_)));
+                         core_.kept_to(tail_, indexed_)));
     VARVE_TRY(index_lost_);
     parts_done_bytes_ += tail_.entries_bytes;
     report_.damage(entries, log::Stream::kEntries);
@@ -416,6 +417,7 @@ class Verification {
   Report report_;
   uint64_t legal_to_ = 0;
   uint64_t settled_seq_ = 0;
+  log::Tail indexed_;  // what the session's index was read to
   uint64_t last_seq_ = 0;
   uint64_t live_ = 0;
   std::vector<uint64_t> first_offsets_;  // by row: of the first line with its id

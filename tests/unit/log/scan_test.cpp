@@ -256,7 +256,7 @@ TEST(Scan, AFailureOfTheVisitorIsTheAnswerWhateverReleasesTheLine) {
             visited += 1;
             return visited == fails_at ? Status(Code::kNoMemory, "on purpose") : Status();
           },
-          UnfinishedBatch::kKept);
+          kAllKept);
       EXPECT_EQ(report.code(), Code::kNoMemory) << row.text;
       EXPECT_EQ(visited, fails_at) << row.text;
     }
@@ -352,7 +352,7 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
           ids += line.facts->id + " ";
           return Status();
         },
-        UnfinishedBatch::kKept);
+        kAllKept);
     ASSERT_TRUE(report.ok());
     EXPECT_EQ(ids, "a b0 b1 ");
     const bool is_torn = !row.tail_reason.empty();
@@ -366,13 +366,27 @@ TEST(ScanBatches, ItsWholeLinesAreKeptWhenThatIsAskedFor) {
   log.session().entries = kA + batch_0 + "garbage\n" + batch_1 + "torn";
   const auto report = scan_entries(
       log.storage(), {1, 0, log.session().entries.size()}, 0,
-      [](const ScannedEntry&) { return Status(); }, UnfinishedBatch::kKept);
+      [](const ScannedEntry&) { return Status(); }, kAllKept);
   ASSERT_TRUE(report.ok());
   ASSERT_EQ(report->damaged.size(), 1u);
   EXPECT_EQ(report->damaged[0].offset, (kA + batch_0).size());
   EXPECT_EQ(report->damaged_count, 1u);
   EXPECT_EQ(report->committed_end, log.session().entries.size() - 4);
   EXPECT_EQ(report->tail_reason, "the last line has no line end");
+}
+
+TEST(ScanBatches, WholeLinesAreKeptIfTheLastOfThemEndsByWhatWasRead) {
+  const std::string lines = kB0 + kB1;
+  for (const size_t kept_to : {lines.size() - 1, lines.size()}) {
+    LogText log;
+    log.session().entries = lines + "torn";
+    const auto report = scan_entries(
+        log.storage(), {1, 0, lines.size() + 4}, 0, [](const ScannedEntry&) { return Status(); },
+        kept_to);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->salvaged_count, kept_to < lines.size() ? 0u : 2u);
+    EXPECT_EQ(report->committed_end, kept_to < lines.size() ? 0u : lines.size());
+  }
 }
 
 // More of them than are listed, before the last line that is kept and behind it.
@@ -384,7 +398,7 @@ TEST(ScanBatches, WhatIsSuspectAroundKeptLinesIsToldApartHoweverMuchItIs) {
     log.session().entries = kB0 + garbage + kB1 + behind;
     const auto report = scan_entries(
         log.storage(), {1, 0, log.session().entries.size()}, 0,
-        [](const ScannedEntry&) { return Status(); }, UnfinishedBatch::kKept);
+        [](const ScannedEntry&) { return Status(); }, kAllKept);
     ASSERT_TRUE(report.ok());
     EXPECT_EQ(report->salvaged_count, 2u);
     EXPECT_EQ(report->damaged_count, kDamageListMax + 1);

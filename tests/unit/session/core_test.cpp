@@ -558,7 +558,7 @@ TEST_F(Moments, WhoRanOutOfMemoryWhileItHadTheLockIsNotAloneWithTheLogForEver) {
   storage_->unlock();
   const auto writer = *disk_.storage();
   ASSERT_TRUE(writer->lock(host_.clock.monotonic_us(), "test", nullptr).ok());
-  EXPECT_EQ(core_->unfinished_batch(*storage_->tail()), log::UnfinishedBatch::kNotThere)
+  EXPECT_EQ(core_->kept_to(*storage_->tail(), {}), log::kNoneKept)
       << "it may be written at this moment";
   writer->unlock();
 }

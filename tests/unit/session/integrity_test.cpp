@@ -350,6 +350,27 @@ TEST_F(Salvage, TheWholeLinesOfTheBatchAreKept) {
   for (const auto id : {"a", "b", "x", "y", "c"}) EXPECT_TRUE(has(*session, id)) << id;
 }
 
+// Whoever has the lock for good finds it taken whenever the log is read.
+TEST_F(Salvage, WhatAnExclusiveSessionKeepsStaysThere) {
+  recover_by(Recovery::kSalvage);
+  auto session = disk_.open();
+  ASSERT_TRUE(session->keep_lock().ok());
+  ASSERT_TRUE(has(*session, "y"));
+  const size_t kept_bytes = cut_.rfind('\n') + 1;
+  const auto expect_only_the_cut_line_is_torn = [&] {
+    const auto report = *session->verify();
+    EXPECT_EQ(report.get_int64("entries"), 4) << report.canonical();
+    EXPECT_EQ(report.get_int64("problems_total"), 1) << report.canonical();
+    EXPECT_EQ(report.get("problems")->items().at(0).get_int64("offset"), kept_bytes);
+  };
+  expect_only_the_cut_line_is_torn();
+  const auto rebuilt = session->rebuild_index();
+  ASSERT_TRUE(rebuilt.ok());
+  EXPECT_EQ(rebuilt->get_int64("entries"), 4);
+  EXPECT_TRUE(has(*session, "y"));
+  expect_only_the_cut_line_is_torn();
+}
+
 TEST_F(Salvage, IsToldToTheLog) {
   recover_by(Recovery::kSalvage);
   std::vector<std::string> lines;
