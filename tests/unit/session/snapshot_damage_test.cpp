@@ -8,6 +8,7 @@
 #include "index/snapshot_file.h"
 #include "query/parse.h"
 #include "session/query/query.h"
+#include "session/upkeep/compaction.h"
 #include "snapshot_use.h"
 
 namespace varve::session {
@@ -96,6 +97,36 @@ TEST_F(SnapshotDamage, DamageWithinAListCostsARebuildWhenAQueryMeetsIt) {
     rebuilds += index_stats(*session).get_int64("rebuilds");
   }
   EXPECT_GE(rebuilds, 2) << "of the word's name, of its list";
+}
+
+// A compaction takes lists over as bytes, also those that nobody has looked at.
+TEST_F(SnapshotDamage, ACompactionTakesNoDamagedListsAlong) {
+  auto session = disk_.open();
+  for (int i = 0; i < 2000; ++i) {
+    const std::string number = std::to_string(i);
+    ASSERT_TRUE(session->add(entry_text("e" + number, "every word" + number)).ok());
+  }
+  ASSERT_TRUE(session->remove("e7", "").ok());
+  session.reset();
+  const std::string right = disk_.bytes("index.bin");
+  const std::string log = disk_.bytes("memory.jsonl");
+  const index::SnapshotEditor editor(right);
+  const uint64_t begin = editor.word(index::SnapshotEditor::place_of(kTextSection));
+  const size_t bytes = editor.sections[kTextSection].size();
+  ASSERT_GT(bytes, index::kSnapshotBlockBytes);
+  for (size_t at = 64; at < bytes; at += index::kSnapshotBlockBytes) {
+    std::string damaged = right;
+    damaged[begin + at] ^= 1;
+    disk_.write("memory.jsonl", log);
+    disk_.write("index.bin", damaged);
+    session = disk_.open();
+    ASSERT_TRUE(session->compact({}).ok());
+    for (int i = 8; i < 2000; i += 83) {
+      const std::string asked = R"({"text":"word)" + std::to_string(i) + R"("})";
+      EXPECT_EQ(*session->count(asked), 1u) << at << ": " << i;
+    }
+    EXPECT_EQ(*session->count(R"({"text":"every"})"), 1999u) << at;
+  }
 }
 
 // Somebody wrote a list that is none, under right hashes.
