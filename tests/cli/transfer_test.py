@@ -355,6 +355,24 @@ class Export(CliTest):
         # Nothing stands behind what was exported.
         self.assertEqual(len(self.run_json("export", "notes", "-o", "/dev/stdout")["entries"]), 3)
 
+    def test_a_name_of_an_open_file_stays_and_what_is_open_is_written(self):
+        # As /dev/stdout is a link, which a new file of that name would replace for everybody.
+        self.notes()
+        exported = self.run_cli("export", "notes").stdout
+        link = self.directory / "stdout"
+        link.symlink_to("/proc/self/fd/1")
+        path = self.write("out.jsonl", "before\n")
+        words = [program(), "export", "notes", "--quiet", "-o"]
+        for name in (str(link), "stdout", "/proc/self/fd/1", "/dev/fd/1"):
+            with self.subTest(name), open(path, "a", encoding="utf-8") as file:
+                subprocess.run([*words, name], stdout=file, check=True, cwd=self.directory,
+                               env=self.environment(), timeout=TIMEOUT_S)
+        self.assertTrue(link.is_symlink())
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "before\n" + 4 * exported)
+        done = self.run_cli("export", "notes", "-o", "/dev/fd/99", exit_code=4)
+        self.assertIn("cannot write /dev/fd/99: Bad file descriptor", done.stderr)
+
     def test_sizes_are_rounded_into_the_next_unit(self):
         for size, shown in ((999_949, "999.9 kB"), (999_950, "1.0 MB"), (999, "999 B")):
             with self.subTest(size):

@@ -12,6 +12,7 @@
 #include "cli/arguments/conditions.h"
 #include "cli/arguments/operands.h"
 #include "cli/arguments/option_values.h"
+#include "cli/descriptor_path.h"
 #include "cli/interruption.h"
 #include "cli/json_text.h"
 #include "cli/view/display_text.h"
@@ -36,8 +37,10 @@ Outcome write_descriptor(int descriptor, std::string_view text, const std::strin
   return std::nullopt;
 }
 
-// Pipes and devices are written as they are.
+// Pipes and devices are written as they are, and what is open where it stands: opened by its name,
+// a file would be written from its beginning.
 Outcome write_in_place(const std::string& path, std::string_view text) {
+  if (const auto open = descriptor_of(path)) return write_descriptor(*open, text, path);
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return system_failure("cannot open " + path, errno);
   Outcome failure = write_descriptor(descriptor, text, path);
@@ -45,8 +48,10 @@ Outcome write_in_place(const std::string& path, std::string_view text) {
   return failure;
 }
 
-// Pipes and devices: no file can take their name when it is whole.
+// Pipes, devices and what is open already, as /dev/stdout is: no file can take their name when it
+// is whole, and none may take that of the link which leads to them.
 bool is_written_in_place(const std::string& path) {
+  if (descriptor_of(path)) return true;
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
