@@ -198,6 +198,54 @@ class Completions(unittest.TestCase):
                     flag = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
                     self.assertRegex(fish_part, rf" {flag} ")
 
+    def test_zsh_and_fish_name_no_option_that_does_not_exist(self):
+        zsh = (COMPLETIONS / "_varve").read_text(encoding="utf-8")
+        fish = (COMPLETIONS / "varve.fish").read_text(encoding="utf-8")
+        for command in ["", *commands()]:
+            known = {name for names in (options(command) if command else options())
+                     for name in names}
+            zsh_part = self.zsh_part(zsh, command).replace("local -a ", "")
+            with self.subTest(command):
+                named = re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", zsh_part)
+                self.assertLessEqual(set(named), known)
+                fish_part = self.fish_part(fish, command) if known else ""
+                named = re.findall(r" -l ([a-z-]+) -", fish_part)
+                self.assertLessEqual({"--" + name for name in named}, known)
+                named = re.findall(r" -s (\w) -", fish_part)
+                self.assertLessEqual({"-" + name for name in named}, known)
+
+    @staticmethod
+    def words_taken(*words):
+        """The words that an option takes, as the refusal of another one names them."""
+        # With an option that does not exist nothing is done where the word is taken.
+        done = subprocess.run([program(), *words, "nonsense", "--nonsense"], capture_output=True,
+                              text=True)
+        match = re.search(r"takes ([a-z]+(?:, [a-z]+)*) or ([a-z]+), not", done.stderr)
+        return {*match.group(1).split(", "), match.group(2)} if match else set()
+
+    def test_shells_offer_exactly_the_words_that_an_option_takes(self):
+        zsh = (COMPLETIONS / "_varve").read_text(encoding="utf-8")
+        fish = (COMPLETIONS / "varve.fish").read_text(encoding="utf-8")
+        found = set()
+        for command, names in all_options():
+            name = names[-1]
+            command_words = [command] if command else []
+            taken = self.words_taken(*command_words, name)
+            if not taken:
+                continue
+            found.add(name)
+            with self.subTest(f"{command} {name}"):
+                for each in names:
+                    self.assertEqual(set(self.complete(*command_words, each, "")), taken)
+                offered = re.search(rf"{name}[}}']*\[[^]]*\]:[a-z]+:\(([^)]*)\)",
+                                    self.zsh_part(zsh, command))
+                self.assertEqual(set(offered.group(1).split()), taken)
+                offered = re.search(rf" -l {name[2:]} -x -a '([^']*)'",
+                                    self.fish_part(fish, command))
+                self.assertEqual(set(offered.group(1).split()), taken)
+        self.assertEqual(found, {"--durability", "--color", "--progress", "--sort", "--format",
+                                 "--by"})
+
     @staticmethod
     def zsh_part(text, command):
         if not command:

@@ -72,6 +72,10 @@ _varve() {
       mapfile -t COMPREPLY < <(compgen -W 'best relevance match time importance' -- "$current")
       return
       ;;
+    --by)
+      mapfile -t COMPREPLY < <(compgen -W 'session agent user day' -- "$current")
+      return
+      ;;
     -f | --format)
       local formats='jsonl json markdown'
       [[ $command == import ]] && formats='auto jsonl json mcp chat'
