@@ -55,6 +55,14 @@ class Usage(CliTest):
         self.assertEqual(self.rows("--until", "2026-01-10", "--agent", "chat")[1:-1],
                          ["one 1 1,200 30 $0.25"])
 
+    def test_lines_by_hand_count_however_their_names_are_written(self):
+        with open(self.session_file("two", "memory.jsonl"), "a", encoding="utf-8") as log:
+            begin = '","type":"a","timestamp":"2026-01-10T12:00:00Z","content":'
+            log.write('{"id":"h1' + begin + '"x","\\u0075sage":{"input_tokens":3}}\n')
+            log.write('{"id":"h2' + begin + '{"us\\u0061ge":{"cost_\\u0075sd":1}}}\n')
+            log.write('{"id":"h3' + begin + '"\\u0001 \\u0041 \\\\u0075"}\n')
+        self.assertEqual(self.rows("two")[1:-1], ["two 3 3 7 $1"])
+
     def test_sessions_that_are_not_there_are_told(self):
         done = self.run_cli("usage", "none", exit_code=2)
         self.assertEqual(done.stdout, "")

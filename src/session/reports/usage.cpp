@@ -82,12 +82,25 @@ class LinesAhead {
   std::string bytes_;
 };
 
+// Whether a letter is written as an escape, which varve does not do: a name may be written so by
+// hand.
+bool has_escaped_letter(std::string_view line) {
+  constexpr std::string_view kEscape = "\\u00";
+  for (size_t at = line.find(kEscape); at != std::string_view::npos;
+       at = line.find(kEscape, at + 1)) {
+    const std::string_view digits = line.substr(at + kEscape.size());
+    if (digits.starts_with('6') || digits.starts_with('7')) return true;
+  }
+  return false;
+}
+
 // Few entries tell of usage, and a line that is as it was indexed and has no such member is one of
 // the others: it need not be checked as an entry that is shown.
 class UsageMember {
  public:
-  [[nodiscard]] bool is_in(std::string_view line) const {
-    return std::search(line.begin(), line.end(), searcher_) != line.end();
+  [[nodiscard]] bool may_be_in(std::string_view line) const {
+    return std::search(line.begin(), line.end(), searcher_) != line.end() ||
+           has_escaped_letter(line);
   }
 
  private:
@@ -187,7 +200,7 @@ Status UsageTable::read_some(uint32_t end) {
     VARVE_TRY_ASSIGN(const std::string_view seen, lines.at(place.location));
     const bool is_as_indexed =
         seen.size() == place.location.length && hash64(seen) == place.location.line_hash;
-    if (is_as_indexed && !member.is_in(seen)) continue;
+    if (is_as_indexed && !member.may_be_in(seen)) continue;
     const auto line = core_.read_from_log(id, place);
     if (line.code() == Code::kCorruption) {
       if (from_log) continue;  // the disk has changed since
