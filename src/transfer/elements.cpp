@@ -293,7 +293,8 @@ std::optional<Element> ElementReader::next_member() {
   }
   const bool is_said = key == "system" && takes_chats() && is_content(peek());
   const Value value = read_value('}');
-  if (!is_said || !value.is_whole || value.is_too_long) return std::nullopt;
+  if (!is_said || !value.is_whole) return std::nullopt;
+  if (value.is_too_long) return fault(line, "the element is longer than " + limit_text());
   text_ = "{\"role\":\"system\",\"content\":" + text_ + "}";
   return element(line, text_);
 }

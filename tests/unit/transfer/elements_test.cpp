@@ -309,11 +309,12 @@ TEST(ElementReader, AMessageThatHasMessagesIsOne) {
   EXPECT_EQ(take_all(message, ImportFormat::kChat), (std::vector<Taken>{{1, message}}));
 }
 
-TEST(ElementReader, WhatASystemSaysIsLeftOutWhereItIsTooLong) {
+TEST(ElementReader, WhatASystemSaysIsRefusedWhereItIsTooLong) {
   const std::string said = "\"" + std::string(100, 'x') + "\"";
-  EXPECT_EQ(take_all(R"({"system":)" + said + R"(,"messages":[{"role":"user"}]})",
-                     ImportFormat::kChat, 50),
-            (std::vector<Taken>{{1, R"({"role":"user"})"}}));
+  EXPECT_EQ(
+      take_all(R"({"system":)" + said + R"(,"messages":[{"role":"user"}]})", ImportFormat::kChat,
+               50),
+      (std::vector<Taken>{{1, "!the element is longer than 50 bytes"}, {1, R"({"role":"user"})"}}));
 }
 
 TEST(ElementReader, ABracketTooManyCostsItsElementOnly) {
