@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "cli/view/display_text.h"
+
 namespace varve::cli {
 namespace {
 
@@ -129,7 +131,8 @@ std::string json_of(const json::value& value) {
 }
 
 std::string quote(std::string_view text) {
-  return json::serialize(json::string_view(text.data(), text.size()));
+  const std::string formed = well_formed(text);
+  return json::serialize(json::string_view(formed.data(), formed.size()));
 }
 
 std::string unquote(std::string_view quoted) {

@@ -33,7 +33,8 @@ namespace json = boost::json;
 // 1E-1).
 [[nodiscard]] std::string json_of(const json::value& value);
 
-// `text` as a JSON string, with its quotes.
+// `text` as a JSON string, with its quotes. Bytes of it that are no UTF-8, as names of files may
+// have, become U+FFFD.
 [[nodiscard]] std::string quote(std::string_view text);
 
 // The text of a JSON string; anything else is returned unchanged.

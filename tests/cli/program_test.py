@@ -316,6 +316,15 @@ class Mistakes(CliTest):
         self.assertIsInstance(error["details"], dict)
         self.assertEqual(self.error_of("lss", exit_code=1)["hint"], "Did you mean ls?")
 
+    def test_json_is_json_whatever_bytes_were_given(self):
+        self.run_cli("create", "notes")
+        for words in ([b"get", b"notes", b"a\xffb"], [b"a\xffb"], [b"ls", b"--root", b"a\xffb"],
+                      [b"import", b"notes", b"a\xffb"], [b"create", b"a\xffb"]):
+            with self.subTest(words):
+                done = subprocess.run([program(), b"--json", *words], capture_output=True,
+                                      env=self.environment(), timeout=TIMEOUT_S)
+                self.assertIn("a\ufffdb", json.loads(done.stderr)["error"]["message"])
+
     def test_a_failed_addition_names_the_place(self):
         self.run_cli("create", "notes")
         text = '{"type":"finding","content":1,"importance":"high"}'

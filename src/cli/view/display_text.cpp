@@ -129,6 +129,16 @@ std::string printable(std::string_view text, Lines lines) {
   return out;
 }
 
+std::string well_formed(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = take_character(text);
+    out += character.code_point == kReplacement ? kReplacementUtf8 : character.bytes;
+  }
+  return out;
+}
+
 size_t display_width(std::string_view text) {
   size_t width = 0;
   while (!text.empty()) width += width_of(take_character(text));

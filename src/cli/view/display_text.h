@@ -15,6 +15,9 @@ enum class Lines { kKeep, kJoin };
 // one line, with one space for each run of white space.
 [[nodiscard]] std::string printable(std::string_view text, Lines lines);
 
+// The same text as UTF-8 in any case: malformed bytes become U+FFFD.
+[[nodiscard]] std::string well_formed(std::string_view text);
+
 struct Character {
   uint32_t code_point;
   std::string_view bytes;
