@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cli/failure.h"
 #include "cli/program.h"
@@ -7,7 +8,10 @@
 int main(int argc, char** argv) {
   try {
     return varve::cli::run_program(argc, argv);
-  } catch (const std::exception& error) {  // for example of memory that has run out
+  } catch (const std::bad_alloc&) {
+    std::fputs("varve: memory ran out\n", stderr);
+    return varve::cli::kExitIo;
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "varve: %s\n", error.what());
     return varve::cli::kExitInternal;
   }

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <new>
 
 #include "cli/arguments/command.h"
 #include "cli/arguments/command_words.h"
@@ -75,7 +76,7 @@ class Program {
     globals_.environment_session = environment("VARVE_SESSION");
     invocation_.start();
     invocation_.set_usage_hint(help_hint());
-    const int code = mistake ? invocation_.fail(*mistake) : run_command();
+    const int code = mistake ? invocation_.fail(*mistake) : run_within_memory();
     invocation_.warn_of_evictions();
     out_.flush();
     // A reader that has seen enough, such as `head`, is no error.
@@ -165,6 +166,15 @@ class Program {
   static void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
     for (const CLI::Option* option : app.get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back(name);
+    }
+  }
+
+  // What is too large for the memory there is, such as an input that is read whole, is no defect.
+  int run_within_memory() {
+    try {
+      return run_command();
+    } catch (const std::bad_alloc&) {
+      return invocation_.fail(Failure{VARVE_NO_MEMORY, "memory ran out"});
     }
   }
 

@@ -423,6 +423,20 @@ class Output(CliTest):
         self.assertIn(b"memory.jsonl': File too large", done.stderr)
         self.assertEqual(self.run_cli("verify", "notes").stdout, "notes: ok, 0 entries\n")
 
+    def test_memory_that_runs_out_is_no_defect(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
+        run = lambda *words, **options: subprocess.run(
+            [program(), *words], capture_output=True, env=self.environment(), preexec_fn=limit,
+            timeout=TIMEOUT_S, **options)
+        if run("version").returncode != 0:
+            self.skipTest("this build takes more address space than that by itself")
+        self.run_cli("create", "notes")
+        with open("/dev/zero", "rb") as endless:
+            done = run("add", "notes", "-", stdin=endless)
+            self.assertEqual((done.returncode, done.stderr), (4, b"varve: memory ran out\n"))
+            done = run("add", "notes", "-", "--json", stdin=endless)
+        self.assertEqual(json.loads(done.stderr)["error"]["name"], "VARVE_NO_MEMORY")
+
     def test_what_was_done_is_told_on_standard_error(self):
         path, copy = self.write("in.jsonl", entry_line(1)), str(self.directory / "copy")
         for words in (["import", "notes", path], ["backup", copy],
