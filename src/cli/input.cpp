@@ -115,11 +115,11 @@ Result<ReadablePath> ReadablePath::of(const std::string& path,
     Result<bool> more = file->read(piece);
     if (!more.ok()) return std::move(more.failure());
     out.write(piece);
+    if (!*more) out.flush();
+    // At once: what comes through a pipe may have no end.
+    if (out.error() != 0) return system_failure("cannot write a temporary file", out.error());
+    if (!*more) return readable;
     copied(piece.size());
-    if (*more) continue;
-    out.flush();
-    if (out.error() == 0) return readable;
-    return system_failure("cannot write a temporary file", out.error());
   }
 }
 

@@ -437,6 +437,15 @@ class Output(CliTest):
             done = run("add", "notes", "-", "--json", stdin=endless)
         self.assertEqual(json.loads(done.stderr)["error"]["name"], "VARVE_NO_MEMORY")
 
+    def test_a_copy_of_a_pipe_that_has_no_room_ends_there(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        with open("/dev/zero", "rb") as endless:
+            done = subprocess.run([program(), "import", "notes", "-"], stdin=endless,
+                                  capture_output=True, env=self.environment(), preexec_fn=limit,
+                                  timeout=TIMEOUT_S)
+        self.assertEqual((done.returncode, done.stderr),
+                         (4, b"varve: cannot write a temporary file: File too large\n"))
+
     def test_what_was_done_is_told_on_standard_error(self):
         path, copy = self.write("in.jsonl", entry_line(1)), str(self.directory / "copy")
         for words in (["import", "notes", path], ["backup", copy],
