@@ -79,6 +79,17 @@ class WayIn(CliTest):
         for words in ([f"-r{root}"], ["-r", root], ["--root", root], [f"--root={root}"]):
             self.assertIn("varve add - add an entry", self.run_cli(*words, "help", "add").stdout)
 
+    def test_numbers_are_decimal_whatever_they_begin_with(self):
+        self.notes(12)
+        for number, shown in (("010", 10), ("08", 8), ("000", 12), ("0", 12), ("2", 2)):
+            with self.subTest(number):
+                done = self.run_cli("log", "notes", "-n", number, "--quiet")
+                self.assertEqual(len(done.stdout.splitlines()), shown)
+        self.run_cli("ls", "--limit", "09")
+        self.run_cli("watch", "notes", "-n", "01", "--interval", "0.1")
+        self.run_cli("search", "-s", "notes", "--related", "e1", "--depth", "08")
+        self.run_cli("context", "-s", "notes", "--tokens", "0x10", exit_code=1)
+
     def test_session_may_be_called_like_a_command(self):
         self.run_cli("create", "log")
         self.run_cli("add", "log", "get")

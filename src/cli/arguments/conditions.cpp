@@ -34,7 +34,8 @@ void Conditions::declare(CLI::App& app) {
            "Only entries that this one refers to, or that refer to it; may be repeated", "ID");
   add_text("--relation", relation_, "With --related: only along relations of this name", "NAME");
   depth_option_ = app.add_option("--depth", depth_, "With --related: within this many steps (1)")
-                      ->type_name("N");
+                      ->type_name("N")
+                      ->transform(decimal());
   options_.push_back(depth_option_);
 }
 

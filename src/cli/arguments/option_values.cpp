@@ -12,11 +12,21 @@ namespace {
 
 constexpr int kDigitsMax = 6;  // after the point, of a bound
 
+void drop_leading_zeros(std::string& number) {
+  const size_t digits = number.find_first_not_of("0123456789");
+  if (digits == 0) return;
+  const size_t first = number.find_first_not_of('0');
+  const size_t last = std::min(digits, number.size()) - 1;
+  number.erase(0, std::min(first, last));
+}
+
 // Without a description, so that the help shows only the value's name.
 CLI::Validator taking(std::string what, std::function<bool(const std::string&)> fits) {
   return CLI::Validator(
       [what = std::move(what), fits = std::move(fits)](std::string& given) {
-        return fits(given) ? std::string() : "takes " + what + ", not \"" + given + "\"";
+        if (!fits(given)) return "takes " + what + ", not \"" + given + "\"";
+        drop_leading_zeros(given);
+        return std::string();
       },
       "");
 }
@@ -55,6 +65,10 @@ CLI::Validator whole_number() {
     int64_t value = 0;
     return read_number(given, &value) && value >= 0;
   });
+}
+
+CLI::Validator decimal() {
+  return taking("", [](const std::string&) { return true; });
 }
 
 std::string mistake_text(const CLI::ParseError& error) {

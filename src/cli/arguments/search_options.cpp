@@ -76,7 +76,7 @@ void SearchOptions::declare_order(CLI::App& app) {
                       ->check(one_of({"best", "relevance", "match", "time", "importance"})));
   conditions_.add(app.add_option("-n,--limit", limit_, "At most this many results; 0 for all (10)")
                       ->type_name("N")
-                      ->check(whole_number()));
+                      ->transform(whole_number()));
   conditions_.add(
       app.add_option("--after", after_, "Continue after this cursor of the previous page")
           ->type_name("CURSOR"));

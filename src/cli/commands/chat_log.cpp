@@ -212,7 +212,7 @@ Runner declare_chat_log(CLI::App& app) {
   options->operands.declare(app, 1);
   app.add_option(kLimitNames, options->limit, "At most this many turns; 0 for all (50)")
       ->type_name("N")
-      ->check(whole_number());
+      ->transform(whole_number());
   app.add_option("-t,--type", options->types,
                  "Entries of this type, instead of messages and tool calls; may be repeated")
       ->allow_extra_args(false)

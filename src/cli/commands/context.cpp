@@ -186,10 +186,10 @@ Runner declare_context(CLI::App& app) {
   options->words.declare_many(app);
   app.add_option("--tokens", options->tokens, "Tokens of the model's window (4000)")
       ->type_name("N")
-      ->check(whole_number());
+      ->transform(whole_number());
   app.add_option("--reserve", options->reserve, "How many of these stay free for the answer (0)")
       ->type_name("N")
-      ->check(whole_number());
+      ->transform(whole_number());
   app.add_option("-f,--format", options->format, "markdown, chat, json or plain (markdown)")
       ->type_name("FORMAT")
       ->check(one_of({"markdown", "chat", "json", "plain"}));

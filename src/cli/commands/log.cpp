@@ -111,7 +111,7 @@ Runner declare_log(CLI::App& app) {
   options->operands.declare(app, 1);
   app.add_option(kLimitNames, options->limit, "At most this many entries; 0 for all (10)")
       ->type_name("N")
-      ->check(whole_number());
+      ->transform(whole_number());
   options->conditions.declare(app);
   app.add_flag("--oneline", options->one_line, "One line for each entry");
   app.add_flag("--full", options->full, "Do not cut long contents on a terminal");

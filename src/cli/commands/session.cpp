@@ -217,7 +217,7 @@ Runner declare_list(CLI::App& app) {
   options->operands.declare(app, 0);
   app.add_option("-n,--limit", options->limit, "Sessions per page (100); 0 for all")
       ->type_name("N")
-      ->check(number_between(0, kPageMax));
+      ->transform(number_between(0, kPageMax));
   app.add_option("--after", options->after, "Continue after this cursor of the previous page")
       ->type_name("CURSOR");
   app.add_flag("-a,--all", options->all, "All pages");

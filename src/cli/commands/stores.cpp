@@ -186,7 +186,7 @@ Runner declare_transcript(CLI::App& app) {
   options->operands.declare(app, 4);
   app.add_option(kLimitNames, options->limit, "For `last`: at most this many turns (20); 0 for all")
       ->type_name("N")
-      ->check(whole_number());
+      ->transform(whole_number());
   return [options](Invocation& invocation) { return run_transcript(invocation, *options); };
 }
 

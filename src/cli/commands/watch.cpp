@@ -244,7 +244,7 @@ Runner declare_watch(CLI::App& app) {
       ->check(number_between(kIntervalMinS, 86400));
   app.add_option("-n,--count", options->count, "Stop after this many looks")
       ->type_name("NUMBER")
-      ->check(number_between(1, 1e9));
+      ->transform(number_between(1, 1e9));
   app.add_flag("--once", options->once, "Look once");
   return [options](Invocation& invocation) { return run_watch(invocation, *options); };
 }
