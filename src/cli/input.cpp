@@ -41,11 +41,11 @@ class InputFile {
 Result<InputFile> InputFile::open(const std::string& path) {
   const bool standard = path == kStandardInput;
   const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return system_failure("cannot open " + path, errno);
+  if (descriptor < 0) return reading_failure("cannot open " + path, errno);
   InputFile file(standard ? "standard input" : path, descriptor);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
-    return system_failure("cannot read " + file.path_, errno);
+    return reading_failure("cannot read " + file.path_, errno);
   }
   if (S_ISDIR(status.st_mode)) return system_failure("cannot read " + path, EISDIR);
   return file;
@@ -61,17 +61,23 @@ Result<bool> InputFile::read(std::string& out) {
     error = errno;
   } while (got < 0 && is_worth_another_try(error, descriptor_, POLLIN));
   out.resize(before + (got > 0 ? static_cast<size_t>(got) : 0));
-  if (got < 0) return system_failure("cannot read " + path_, error);
+  if (got < 0) return reading_failure("cannot read " + path_, error);
   return got > 0;
 }
 
 }  // namespace
 
+Failure reading_failure(const std::string& what, int error_number) {
+  Failure failure = system_failure(what, error_number);
+  if (failure.status == VARVE_READ_ONLY) failure.status = VARVE_IO;
+  return failure;
+}
+
 Outcome check_readable(const std::string& path) {
   if (path == kStandardInput) return std::nullopt;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
-    return system_failure("cannot open " + path, errno);
+    return reading_failure("cannot open " + path, errno);
   }
   if (S_ISDIR(status.st_mode)) return system_failure("cannot read " + path, EISDIR);
   return std::nullopt;

@@ -11,6 +11,10 @@ namespace varve::cli {
 // Stands for standard input.
 inline constexpr const char* kStandardInput = "-";
 
+// A failure of reading, as system_failure() tells it: without permission to read, an error of the
+// system, and not of a place where nothing may be written.
+[[nodiscard]] Failure reading_failure(const std::string& what, int error_number);
+
 // Whether a file exists and may be read. Does not open it: a pipe can be opened only once.
 Outcome check_readable(const std::string& path);
 

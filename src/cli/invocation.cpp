@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 
+#include "cli/input.h"
 #include "cli/json_text.h"
 #include "cli/view/display_text.h"
 
@@ -111,7 +112,7 @@ Result<bool> has_store(const std::string& directory) {
   struct stat status {};
   if (::stat((directory + "/sessions").c_str(), &status) == 0) return S_ISDIR(status.st_mode);
   if (errno == ENOENT || errno == ENOTDIR) return false;
-  return system_failure("cannot look for a store at " + directory, errno);
+  return reading_failure("cannot look for a store at " + directory, errno);
 }
 
 void Invocation::start() {

@@ -448,6 +448,26 @@ class Output(CliTest):
             done = run("add", "notes", "-", "--json", stdin=endless)
         self.assertEqual(json.loads(done.stderr)["error"]["name"], "VARVE_NO_MEMORY")
 
+    def test_what_may_not_be_read_is_an_error_of_the_system(self):
+        secret = self.directory / "secret"
+        secret.mkdir()
+        self.run_cli("create", "notes")
+        os.chmod(self.directory, 0o755)
+        os.chmod(secret, 0)
+        self.addCleanup(os.chmod, secret, 0o755)
+        become_nobody = (lambda: os.setuid(65534)) if os.geteuid() == 0 else None
+        run = lambda *words: subprocess.run([program(), *words, "--json"], capture_output=True,
+                                            env=self.environment(), preexec_fn=become_nobody,
+                                            timeout=TIMEOUT_S)
+        if run("version").returncode != 0:
+            self.skipTest("the program is where only its owner may run it")
+        for words in (["import", "notes", str(secret / "file")], ["import", "--all", str(secret)],
+                      ["--root", str(secret / "x"), "ls"]):
+            with self.subTest(words):
+                done = run(*words)
+                self.assertEqual(done.returncode, 4, done)
+                self.assertEqual(json.loads(done.stderr)["error"]["name"], "VARVE_IO")
+
     def test_a_copy_of_a_pipe_that_has_no_room_ends_there(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
         with open("/dev/zero", "rb") as endless:

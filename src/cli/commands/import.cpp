@@ -123,7 +123,7 @@ Result<std::vector<ImportJob>> jobs_of_directory(const std::string& directory) {
     ImportJob job{at->path().filename().string(), session_files(at->path())};
     if (!job.files.empty()) jobs.push_back(std::move(job));
   }
-  if (error) return system_failure("cannot read " + directory, error.value());
+  if (error) return reading_failure("cannot read " + directory, error.value());
   if (jobs.empty()) {
     return Failure{
         .status = VARVE_NOT_FOUND,
