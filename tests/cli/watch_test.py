@@ -81,6 +81,7 @@ class Watch(CliTest):
             self.assertEqual([row["session_id"] for row in looked["sessions"]], ["other"])
         self.run_cli("watch", "nobody", "--once", exit_code=2)
         self.run_cli("watch", "other", "--session", "notes", "--once", exit_code=1)
+        self.run_cli("watch", "", "--once", exit_code=1)
 
     def test_looks_are_counted_and_each_is_a_block(self):
         self.notes(1)

@@ -215,6 +215,9 @@ int run_watch(Invocation& invocation, const WatchOptions& options) {
   if (!words.empty() && !named.empty()) {
     return invocation.fail(usage_failure("the session is named twice"));
   }
+  if (!words.empty() && words.front().empty()) {  // an unset variable, which is not every session
+    return invocation.fail(usage_failure("the session's id is empty"));
+  }
   invocation.tolerate_damage();
   Result<Store> store = invocation.open_store(Access::kExisting);
   if (!store.ok()) return invocation.fail(store.failure());
