@@ -119,7 +119,8 @@ class Recorder {
   Status make_message() {
     const Tree* role = content_.get("role");
     if (role != nullptr && role->text() != kind_.role) {
-      return invalid("role", "'role' is '" + role->text() + "', but " + std::string(kind_.name) +
+      const std::string given = role->is_string() ? "'" + role->text() + "'" : role->canonical();
+      return invalid("role", "'role' is " + given + ", but " + std::string(kind_.name) +
                                  " sets it to '" + std::string(kind_.role) + "'; leave it out");
     }
     const Tree* text = content_.get("content");
