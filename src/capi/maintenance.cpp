@@ -6,6 +6,7 @@
 #include "capi/calls.h"
 #include "capi/text.h"
 #include "json/object_reader.h"
+#include "log/storage.h"
 #include "session/upkeep/compaction.h"
 
 using varve::Result;
@@ -44,6 +45,23 @@ Result<CompactionOptions> read_compaction_options(const char* text, size_t len,
   }));
   return options;
 }
+
+// Puts an export where the caller takes it from.
+class ExportSink final : public varve::log::Sink {
+ public:
+  explicit ExportSink(TextOut& out) : out_(out) {}
+
+  [[nodiscard]] varve::log::BeginSink beginning() {
+    return [this]() -> varve::log::Sink& {
+      out_.begin();
+      return *this;
+    };
+  }
+  Status append(std::string_view bytes) override { return out_.append(bytes); }
+
+ private:
+  TextOut& out_;
+};
 
 }  // namespace
 
@@ -135,8 +153,9 @@ varve_status_t varve_session_export(varve_session_t* session, const char* format
   TextOut out(text_out, text_len_out);
   return with_session(session, error_out, [&](Session& target, Receiver receiver) -> Status {
     VARVE_TRY_ASSIGN(const auto format_name, text_in(format, format_len, "format"));
-    VARVE_TRY_ASSIGN(const std::string text, target.export_text(format_name, receiver));
-    return out.set(text);
+    ExportSink sink(out);
+    VARVE_TRY(target.export_text(format_name, sink.beginning(), receiver));
+    return out.give();
   });
 }
 

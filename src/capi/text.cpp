@@ -1,5 +1,6 @@
 #include "capi/text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,15 @@ Result<std::string_view> checked_utf8(Result<std::string_view> text, std::string
 
 // With room for a NUL, and by malloc, since varve_free() is free().
 char* allocate_text(size_t len) { return static_cast<char*>(std::malloc(len + 1)); }
+char* resize_text(char* text, size_t len) {
+  return static_cast<char*>(std::realloc(text, len + 1));
+}
+
+Status no_memory(size_t len) {
+  Place place;
+  place.size = len;
+  return {Code::kNoMemory, "not enough memory for the answer", std::move(place)};
+}
 
 }  // namespace
 
@@ -72,10 +82,7 @@ Status TextOut::reserve(size_t len) {
   if (text_out_ == nullptr) return {};
   reserved_ = allocate_text(len);
   reserved_len_ = len;
-  if (reserved_ != nullptr) return {};
-  Place place;
-  place.size = len;
-  return Status(Code::kNoMemory, "not enough memory for the answer", std::move(place));
+  return reserved_ != nullptr ? Status() : no_memory(len);
 }
 
 Status TextOut::set(std::string_view text) {
@@ -89,6 +96,38 @@ Status TextOut::set(std::string_view text) {
     *text_out_ = std::exchange(reserved_, nullptr);
   }
   if (len_out_ != nullptr) *len_out_ = text.size();
+  return {};
+}
+
+// Twice as much each time; memory that nothing is written to is not taken yet.
+Status TextOut::make_room(size_t len) {
+  if (reserved_ != nullptr && len <= reserved_len_) return {};
+  const size_t wanted = std::max(len, 2 * reserved_len_);
+  char* const grown = resize_text(reserved_, wanted);
+  if (grown == nullptr) return no_memory(wanted);
+  reserved_ = grown;
+  reserved_len_ = wanted;
+  return {};
+}
+
+Status TextOut::append(std::string_view piece) {
+  if (text_out_ != nullptr) {
+    VARVE_TRY(make_room(size_ + piece.size()));
+    std::copy(piece.begin(), piece.end(), reserved_ + size_);
+  }
+  size_ += piece.size();
+  return {};
+}
+
+Status TextOut::give() {
+  if (text_out_ != nullptr) {
+    VARVE_TRY(make_room(size_));
+    reserved_[size_] = '\0';
+    char* const fitting = resize_text(reserved_, size_);
+    *text_out_ = fitting != nullptr ? fitting : reserved_;
+    reserved_ = nullptr;
+  }
+  if (len_out_ != nullptr) *len_out_ = size_;
   return {};
 }
 

@@ -38,11 +38,20 @@ class TextOut {
   Status set(std::string_view text);
   Status set(Result<json::Tree> document);  // canonical
 
+  // Instead of set(), for a text too large to be in memory twice: begin() with nothing, whatever
+  // was appended before; append() piece by piece; give() once, at the end.
+  void begin() noexcept { size_ = 0; }
+  Status append(std::string_view piece);
+  Status give();
+
  private:
+  Status make_room(size_t len);
+
   char** text_out_;
   size_t* len_out_;
   char* reserved_ = nullptr;
   size_t reserved_len_ = 0;
+  size_t size_ = 0;  // of what was appended
 };
 
 }  // namespace varve::capi

@@ -118,6 +118,9 @@ class Sink {
   virtual Status append(std::string_view bytes) = 0;
 };
 
+// Gives an empty sink. Called again when what was begun has to be written anew.
+using BeginSink = std::function<Sink&()>;
+
 // Collects what is appended.
 class TextSink final : public Sink {
  public:

@@ -553,6 +553,13 @@ Result<json::Tree> Session::rebuild_index() {
   return report;
 }
 
+Status Session::export_text(std::string_view format, const log::BeginSink& begin,
+                            const ProgressReceiver& receiver) {
+  VARVE_TRY(parts_->core.check_not_expired());
+  VARVE_TRY_ASSIGN(const auto options, parse_export_format(format));
+  return session::export_text(parts_->core, options, begin, receiver);
+}
+
 Result<std::string> Session::export_text(std::string_view format,
                                          const ProgressReceiver& receiver) {
   VARVE_TRY(parts_->core.check_not_expired());

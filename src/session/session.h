@@ -120,6 +120,9 @@ class Session {
   // `format` is a name or an object of options. For the others see varve_session_export_file and
   // varve_session_import_file.
   Result<std::string> export_text(std::string_view format, const ProgressReceiver& receiver = {});
+  // The same into what `begin` gives, without holding the text.
+  Status export_text(std::string_view format, const log::BeginSink& begin,
+                     const ProgressReceiver& receiver);
   Result<json::Tree> export_file(std::string_view path, std::string_view options,
                                  const ProgressReceiver& receiver = {});
   Result<json::Tree> import_text(std::string_view text, const ProgressReceiver& receiver = {});

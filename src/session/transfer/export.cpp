@@ -86,14 +86,21 @@ Result<ExportOptions> parse_export_format(std::string_view text) {
   return options;
 }
 
+Status export_text(Core& core, const ExportOptions& options, const log::BeginSink& begin,
+                   const ProgressReceiver& receiver) {
+  Progress progress(receiver, "export");
+  return while_replaced([&] { return write_entries(core, options, progress, begin()).status(); });
+}
+
 Result<std::string> export_text(Core& core, const ExportOptions& options,
                                 const ProgressReceiver& receiver) {
-  Progress progress(receiver, "export");
-  return while_replaced([&]() -> Result<std::string> {
-    log::TextSink sink;
-    VARVE_TRY(write_entries(core, options, progress, sink).status());
-    return std::move(sink.text);
-  });
+  log::TextSink sink;
+  const auto begin = [&sink]() -> log::Sink& {
+    sink.text.clear();
+    return sink;
+  };
+  VARVE_TRY(export_text(core, options, begin, receiver));
+  return std::move(sink.text);
 }
 
 namespace {

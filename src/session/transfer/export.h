@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "json/tree.h"
+#include "log/storage.h"
 #include "session/core.h"
 #include "session/progress.h"
 #include "transfer/format.h"
@@ -23,6 +24,8 @@ Result<ExportOptions> parse_export_options(std::string_view json, bool has_file)
 Result<ExportOptions> parse_export_format(std::string_view text);
 
 // The entries in the order of the log, as of one moment.
+Status export_text(Core& core, const ExportOptions& options, const log::BeginSink& begin,
+                   const ProgressReceiver& receiver);
 Result<std::string> export_text(Core& core, const ExportOptions& options,
                                 const ProgressReceiver& receiver);
 

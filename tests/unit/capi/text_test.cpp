@@ -129,6 +129,39 @@ TEST(TextOut, ReservedMemoryIsUsedGrownOrGivenBack) {
   EXPECT_EQ(unused, nullptr);
 }
 
+TEST(TextOut, GivesTheLastTextThatWasBegunPieceByPiece) {
+  const std::string pieces(100'000, 'x');
+  char* text = nullptr;
+  size_t len = 0;
+  {
+    TextOut out(&text, &len);
+    out.begin();
+    ASSERT_TRUE(out.append("what was replaced meanwhile").ok());
+    out.begin();
+    for (const char piece : pieces) ASSERT_TRUE(out.append({&piece, 1}).ok());
+    EXPECT_EQ(text, nullptr);
+    EXPECT_EQ(len, 0U);  // nothing is given before it is whole
+    ASSERT_TRUE(out.give().ok());
+  }
+  EXPECT_EQ(std::string_view(text, len + 1), pieces + std::string(1, '\0'));
+  std::free(text);
+}
+
+TEST(TextOut, OfNoPiecesIsTheEmptyTextAndEitherOutMayBeNull) {
+  char* text = nullptr;
+  size_t len = 9;
+  ASSERT_TRUE(TextOut(&text, nullptr).give().ok());
+  EXPECT_STREQ(text, "");
+  std::free(text);
+  TextOut counted(nullptr, &len);
+  ASSERT_TRUE(counted.append("abc").ok());
+  ASSERT_TRUE(counted.give().ok());
+  EXPECT_EQ(len, 3U);
+  char* unused = nullptr;
+  ASSERT_TRUE(TextOut(&unused, nullptr).append("abc").ok());  // given back: see the leak checker
+  EXPECT_EQ(unused, nullptr);
+}
+
 TEST(TextOut, PassesAFailureOnAndGivesNothing) {
   char* text = nullptr;
   size_t len = 7;
