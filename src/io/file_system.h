@@ -86,6 +86,10 @@ class File {
   virtual Status unlock() = 0;
   // Whether another handle holds that lock right now. Works in every mode, and excludes nobody.
   virtual Result<bool> is_locked() = 0;
+  // Tells the other handles that this one waits for that lock, or no longer does. Whether one of
+  // them says so; false where it cannot be known. Only to be polite: both exclude nobody.
+  virtual void tell_waiting(bool /*is_waiting*/) noexcept {}
+  [[nodiscard]] virtual bool is_another_waiting() noexcept { return false; }
 };
 
 struct DirectoryItem {

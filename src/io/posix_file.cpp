@@ -127,4 +127,12 @@ Status PosixFile::unlock() {
 
 Result<bool> PosixFile::is_locked() { return is_descriptor_locked(descriptor_.get(), path_); }
 
+void PosixFile::tell_waiting(bool is_waiting) noexcept {
+  tell_descriptor_waits(descriptor_.get(), is_waiting);
+}
+
+bool PosixFile::is_another_waiting() noexcept {
+  return does_another_descriptor_wait(descriptor_.get());
+}
+
 }  // namespace varve::io

@@ -30,6 +30,8 @@ class PosixFile final : public File {
   Result<bool> try_lock() override;
   Status unlock() override;
   Result<bool> is_locked() override;
+  void tell_waiting(bool is_waiting) noexcept override;
+  [[nodiscard]] bool is_another_waiting() noexcept override;
 
  private:
   Result<uint64_t> seek(int whence);

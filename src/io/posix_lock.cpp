@@ -10,17 +10,20 @@
 namespace varve::io {
 namespace {
 
-struct flock lock_of(short type) noexcept {
+constexpr off_t kLockByte = 0;
+constexpr off_t kWaitingByte = 1;
+
+struct flock lock_of(short type, off_t byte) noexcept {
   struct flock lock {};  // l_pid must be 0 for a lock of the open file description
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
-  lock.l_start = 0;
+  lock.l_start = byte;
   lock.l_len = 1;
   return lock;
 }
 
-int set_lock(int descriptor, short type) noexcept {
-  struct flock lock = lock_of(type);
+int set_lock(int descriptor, short type, off_t byte = kLockByte) noexcept {
+  struct flock lock = lock_of(type, byte);
   return retry_interrupted([&] { return ::fcntl(descriptor, F_OFD_SETLK, &lock); });
 }
 
@@ -74,11 +77,21 @@ Status unlock_descriptor(int descriptor, std::string_view path) {
 }
 
 Result<bool> is_descriptor_locked(int descriptor, std::string_view path) {
-  struct flock lock = lock_of(F_WRLCK);
+  struct flock lock = lock_of(F_WRLCK, kLockByte);
   if (retry_interrupted([&] { return ::fcntl(descriptor, F_OFD_GETLK, &lock); }) == 0) {
     return lock.l_type != F_UNLCK;
   }
   return answer_of_refused_lock(errno, path);
+}
+
+void tell_descriptor_waits(int descriptor, bool is_waiting) noexcept {
+  (void)set_lock(descriptor, is_waiting ? F_RDLCK : F_UNLCK, kWaitingByte);
+}
+
+bool does_another_descriptor_wait(int descriptor) noexcept {
+  struct flock lock = lock_of(F_WRLCK, kWaitingByte);
+  return retry_interrupted([&] { return ::fcntl(descriptor, F_OFD_GETLK, &lock); }) == 0 &&
+         lock.l_type != F_UNLCK;
 }
 
 }  // namespace varve::io

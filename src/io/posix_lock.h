@@ -48,5 +48,9 @@ Result<bool> try_lock_descriptor(int descriptor, std::string_view path);
 Status unlock_descriptor(int descriptor, std::string_view path);
 // F_OFD_GETLK: whether another open file has that lock.
 Result<bool> is_descriptor_locked(int descriptor, std::string_view path);
+// A shared lock over byte 1, which any number may have at once, and whether another open file has
+// one. What fails is as if nobody waited.
+void tell_descriptor_waits(int descriptor, bool is_waiting) noexcept;
+bool does_another_descriptor_wait(int descriptor) noexcept;
 
 }  // namespace varve::io

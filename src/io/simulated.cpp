@@ -131,6 +131,8 @@ void SimulatedFileSystem::kill() {
   process_->killed = true;
   for (auto& [id, node] : disk_->image.nodes) {
     if (node.lock_process == process_->serial) node.lock_handle = node.lock_process = 0;
+    std::erase_if(node.waiting,
+                  [&](const auto& waiter) { return waiter.second == process_->serial; });
   }
 }
 

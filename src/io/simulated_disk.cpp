@@ -398,6 +398,7 @@ void Image::forget_handles() {
     node.open_count = 0;
     node.lock_handle = 0;
     node.lock_process = 0;
+    node.waiting.clear();
   }
 }
 

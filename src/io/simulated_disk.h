@@ -27,8 +27,9 @@ struct Node {
   uint64_t link_count = 0;   // visible names
   uint64_t last_change = 0;  // Change::sequence of the last change that the size does not show
   uint64_t open_count = 0;
-  uint64_t lock_handle = 0;   // 0: not locked
-  uint64_t lock_process = 0;  // the Process::serial of that handle
+  uint64_t lock_handle = 0;              // 0: not locked
+  uint64_t lock_process = 0;             // the Process::serial of that handle
+  std::map<uint64_t, uint64_t> waiting;  // handles that say so, and their processes
 };
 
 enum class ChangeKind : uint8_t { kWrite, kResize, kLink, kUnlink, kRename, kExchange };

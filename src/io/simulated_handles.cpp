@@ -48,6 +48,7 @@ Handle::~Handle() {
   const std::lock_guard<std::mutex> guard(disk->mutex);
   Node& held = disk->image.nodes.at(node);
   if (held.lock_handle == serial) held.lock_handle = held.lock_process = 0;
+  held.waiting.erase(serial);
   if (--held.open_count > 0 || held.link_count > 0) return;
   try {
     disk->image.collect_garbage();
@@ -160,6 +161,26 @@ Result<bool> SimulatedFile::is_locked() {
     return 0;
   }));
   return held;
+}
+
+// Neither is an operation that could fail, or after which a process could be killed: nothing
+// depends on what they say.
+void SimulatedFile::tell_waiting(bool is_waiting) noexcept {
+  const std::lock_guard<std::mutex> guard(handle_.disk->mutex);
+  auto& waiting = handle_.disk->image.nodes.at(handle_.node).waiting;
+  waiting.erase(handle_.serial);
+  if (!is_waiting || handle_.process->killed) return;
+  try {
+    waiting.emplace(handle_.serial, handle_.process->serial);
+  } catch (const std::bad_alloc&) {
+    // It waits all the same.
+  }
+}
+
+bool SimulatedFile::is_another_waiting() noexcept {
+  const std::lock_guard<std::mutex> guard(handle_.disk->mutex);
+  const auto& waiting = handle_.disk->image.nodes.at(handle_.node).waiting;
+  return waiting.size() > waiting.count(handle_.serial);
 }
 
 SimulatedDirectory::SimulatedDirectory(std::shared_ptr<Disk> disk, std::shared_ptr<Process> process,

@@ -67,6 +67,8 @@ class SimulatedFile final : public File {
   Result<bool> try_lock() override;
   Status unlock() override;
   Result<bool> is_locked() override;
+  void tell_waiting(bool is_waiting) noexcept override;
+  [[nodiscard]] bool is_another_waiting() noexcept override;
 
  private:
   Status write(OperationKind kind, std::optional<uint64_t> offset, std::string_view data);

@@ -15,6 +15,11 @@ namespace {
 
 constexpr int64_t kBackOffMinUs = 50;
 constexpr int64_t kBackOffMaxUs = 2000;
+// Who waits so long says so. Who held the lock so long gives way to those who say so, but not more
+// often than this, and not for longer: nobody may be kept from writing by one that was stopped.
+constexpr int64_t kLongWaitUs = 100'000;
+constexpr int64_t kLongHoldUs = 100;
+constexpr int64_t kGiveWayMaxUs = 5 * kBackOffMaxUs;
 constexpr int64_t kStateValidMs = 5000;
 constexpr int64_t kTimeAheadMaxMs = 60'000;
 
@@ -80,16 +85,55 @@ Result<bool> DirectoryStorage::lock_file_is_current() {
 }
 
 Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
+  if (gives_way(deadline_us)) {
+    if (waited != nullptr) *waited = true;
+    give_way();
+  }
+  bool tells = false;
+  Status status = ask_for_lock(deadline_us, waited, &tells);
+  if (tells) lock_file_->tell_waiting(false);
+  if (status.ok()) locked_us_ = environment_.clock->monotonic_us();
+  return status;
+}
+
+// Sets `tells` when it waited for long, and told others so.
+Status DirectoryStorage::ask_for_lock(int64_t deadline_us, bool* waited, bool* tells) {
+  std::optional<int64_t> start_us;
   int64_t back_off_us = kBackOffMinUs;
   for (;;) {
     VARVE_TRY_ASSIGN(const bool held, lock_file_->try_lock());
     if (held) return {};
     if (waited != nullptr) *waited = true;
-    const int64_t left_us = deadline_us - environment_.clock->monotonic_us();
+    const int64_t now_us = environment_.clock->monotonic_us();
+    const int64_t left_us = deadline_us - now_us;
     if (left_us <= 0) return busy_status();
+    if (!start_us) start_us = now_us;
+    if (!*tells && now_us - *start_us >= kLongWaitUs) {
+      lock_file_->tell_waiting(true);
+      *tells = true;
+    }
     if (work_while_waiting_) work_while_waiting_();
     environment_.clock->sleep_us(std::min(left_us, jittered(back_off_us, *environment_.random)));
     back_off_us = std::min(back_off_us * 2, kBackOffMaxUs);
+  }
+}
+
+// The kernel's lock has no queue: whoever asks while it is free has it. A process that writes
+// again and again finds it free each time, and one that asks every two milliseconds would not.
+bool DirectoryStorage::gives_way(int64_t deadline_us) {
+  if (held_us_ < kLongHoldUs) return false;
+  const int64_t now_us = environment_.clock->monotonic_us();
+  const bool gave_way = gave_way_us_ && now_us - *gave_way_us_ < kLongWaitUs;
+  return !gave_way && deadline_us - now_us > kGiveWayMaxUs && lock_file_->is_another_waiting();
+}
+
+// Until one of those who wait has the lock, or all of them had the time to ask for it.
+void DirectoryStorage::give_way() {
+  gave_way_us_ = environment_.clock->monotonic_us();
+  for (int64_t us = 0; us < kGiveWayMaxUs; us += kBackOffMaxUs) {
+    environment_.clock->sleep_us(kBackOffMaxUs);
+    const auto taken = lock_file_->is_locked();
+    if (!taken.ok() || *taken || !lock_file_->is_another_waiting()) return;
   }
 }
 
@@ -180,6 +224,7 @@ void DirectoryStorage::unlock() noexcept {
     }
     return;
   }
+  held_us_ = environment_.clock->monotonic_us() - locked_us_;
   // Cannot fail while the lock is held. If it does, closing the file releases the lock too.
   try {
     if (lock_file_ && !lock_file_->unlock().ok()) lock_file_.reset();

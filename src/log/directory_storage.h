@@ -140,6 +140,9 @@ class DirectoryStorage final : public SessionStorage {
   Status open_lock_file();
   Result<bool> lock_file_is_current();
   Status wait_for_lock(int64_t deadline_us, bool* waited);
+  Status ask_for_lock(int64_t deadline_us, bool* waited, bool* tells);
+  bool gives_way(int64_t deadline_us);
+  void give_way();
   Status busy_status();
   [[nodiscard]] bool is_of_other_boot(const LockState& state) const;
   [[nodiscard]] bool may_be_of_holder(const LockState& state) const;
@@ -214,6 +217,9 @@ class DirectoryStorage final : public SessionStorage {
   Tail locked_tail_;         // as lock() saw it
   std::string state_bytes_;  // as last read or written; empty: not known
   bool was_locked_by_others_ = true;
+  int64_t locked_us_ = 0;               // since when it is held
+  int64_t held_us_ = 0;                 // how long it was, the last time
+  std::optional<int64_t> gave_way_us_;  // when others were last let in first
   LockState state_;
   bool says_suspect_ = false;  // whether the lock file does, as far as is known
   bool is_noted_ = false;      // since the lock file last said "catalogued"

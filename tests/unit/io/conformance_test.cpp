@@ -506,6 +506,26 @@ TYPED_TEST(FileSystemConformance, WhetherALockIsHeldIsSeenByEveryOtherHandleInAn
   EXPECT_TRUE(*writer->try_lock()) << "looking must not take it";
 }
 
+TYPED_TEST(FileSystemConformance, ThatSomebodyWaitsIsSeenByEveryOtherHandleAndExcludesNobody) {
+  auto first = this->open("lock", OpenMode::kUpdateOrCreate);
+  auto second = this->open("lock", OpenMode::kUpdateOrCreate);
+  auto third = this->open("lock", OpenMode::kUpdateOrCreate);
+  EXPECT_FALSE(first->is_another_waiting());
+  first->tell_waiting(true);
+  EXPECT_FALSE(first->is_another_waiting()) << "another";
+  EXPECT_TRUE(second->is_another_waiting());
+  second->tell_waiting(true);
+  EXPECT_TRUE(first->is_another_waiting());
+  EXPECT_FALSE(*third->is_locked());
+  EXPECT_TRUE(*third->try_lock());
+  ASSERT_TRUE(third->unlock().ok());
+  EXPECT_TRUE(third->is_another_waiting()) << "the lock has nothing to do with it";
+  first->tell_waiting(false);
+  EXPECT_TRUE(third->is_another_waiting());
+  second.reset();
+  EXPECT_FALSE(third->is_another_waiting()) << "whoever ended does not wait";
+}
+
 TYPED_TEST(FileSystemConformance, UnrelatedOpenAndCloseKeepsTheLock) {
   auto holder = this->open("lock", OpenMode::kUpdateOrCreate);
   ASSERT_TRUE(*holder->try_lock());

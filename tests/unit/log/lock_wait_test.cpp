@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/simulated.h"
@@ -16,7 +19,8 @@
 namespace varve::log {
 namespace {
 
-// Stands still but for those who sleep by it, and remembers for how long each of them did.
+// Stands still but for those who sleep by it, and remembers for how long each of them did. What
+// others do meanwhile is `on_sleep`.
 class RecordingClock final : public Clock {
  public:
   int64_t now_ms() override { return test::kStartMs; }
@@ -24,8 +28,10 @@ class RecordingClock final : public Clock {
   void sleep_us(int64_t duration_us) override {
     monotonic_us_ += duration_us;
     slept.push_back(duration_us);
+    if (on_sleep) on_sleep();
   }
   std::vector<int64_t> slept;
+  std::function<void()> on_sleep;
 
  private:
   int64_t monotonic_us_ = 1'000'000;
@@ -47,6 +53,23 @@ class LockWait : public testing::Test {
   }
   Status lock(DirectoryStorage& storage, int64_t wait_us = 0) {
     return storage.lock(clock_.monotonic_us() + wait_us, "write", nullptr);
+  }
+  void hold_for(DirectoryStorage& storage, int64_t duration_us) {
+    ASSERT_TRUE(lock(storage, 1'000'000).ok());
+    pass(duration_us);
+    storage.unlock();
+  }
+  void pass(int64_t duration_us) {
+    const auto on_sleep = std::exchange(clock_.on_sleep, nullptr);
+    clock_.sleep_us(duration_us);
+    clock_.slept.pop_back();
+    clock_.on_sleep = on_sleep;
+  }
+  // The lock file, as another process has it that waits.
+  std::unique_ptr<io::File> open_lock_file() {
+    auto opened =
+        (*other_process_->open_root("s", false))->open("lock", io::OpenMode::kUpdateOrCreate, 0644);
+    return opened.ok() ? *std::move(opened) : nullptr;
   }
 
   RecordingClock clock_;
@@ -70,6 +93,66 @@ TEST_F(LockWait, DoesNotMarchInStep) {
   ASSERT_EQ(lock(*storage_, 1'000'000).code(), Code::kBusy);
   const std::set<int64_t> different(clock_.slept.begin(), clock_.slept.end());
   EXPECT_GT(different.size(), 50u);
+}
+
+TEST_F(LockWait, WhoWaitsForLongSaysSo) {
+  const auto probe = open_lock_file();
+  ASSERT_NE(probe, nullptr);
+  ASSERT_TRUE(lock(*other_).ok());
+  const int64_t start_us = clock_.monotonic_us();
+  size_t told = 0;
+  clock_.on_sleep = [&] {
+    const bool is_told = probe->is_another_waiting();
+    told += is_told ? 1 : 0;
+    const int64_t waited_us = clock_.monotonic_us() - start_us;
+    EXPECT_TRUE(waited_us >= 100'000 || !is_told) << waited_us;
+    EXPECT_TRUE(waited_us <= 104'000 || is_told) << waited_us;
+  };
+  ASSERT_EQ(lock(*storage_, 1'000'000).code(), Code::kBusy);
+  EXPECT_GT(told, 400u);
+  EXPECT_FALSE(probe->is_another_waiting()) << "it no longer waits";
+}
+
+TEST_F(LockWait, WhoHeldItForLongLetsThoseInFirstWhoHaveWaitedForLong) {
+  const auto waiting = open_lock_file();
+  ASSERT_NE(waiting, nullptr);
+  waiting->tell_waiting(true);
+  hold_for(*storage_, 1000);
+  bool was_let_in = false;
+  size_t sleeps = 0;
+  clock_.on_sleep = [&] {
+    if (++sleeps > 1) {
+      EXPECT_TRUE(waiting->unlock().ok());
+      return;
+    }
+    was_let_in = *waiting->try_lock();
+    waiting->tell_waiting(false);
+  };
+  EXPECT_TRUE(lock(*storage_, 1'000'000).ok());
+  EXPECT_TRUE(was_let_in) << "whoever writes without a pause finds the lock free each time";
+}
+
+// It was stopped, or its processor has other work.
+TEST_F(LockWait, WhoWaitsAndDoesNotComeKeepsNobodyForLong) {
+  const auto waiting = open_lock_file();
+  ASSERT_NE(waiting, nullptr);
+  waiting->tell_waiting(true);
+  const int64_t start_us = clock_.monotonic_us();
+  for (int i = 0; i < 3000; ++i) hold_for(*storage_, 150);
+  const int64_t waited_us = std::accumulate(clock_.slept.begin(), clock_.slept.end(), int64_t{0});
+  EXPECT_GT(waited_us, 0);
+  EXPECT_LE(waited_us, (clock_.monotonic_us() - start_us) / 9);
+}
+
+TEST_F(LockWait, WhoHeldItForAMomentOrHasNoTimeGivesNoWay) {
+  const auto waiting = open_lock_file();
+  ASSERT_NE(waiting, nullptr);
+  waiting->tell_waiting(true);
+  for (int i = 0; i < 100; ++i) hold_for(*storage_, 10);
+  EXPECT_TRUE(clock_.slept.empty()) << "those who ask now and then find it free often enough";
+  hold_for(*storage_, 1000);
+  EXPECT_TRUE(lock(*storage_).ok());
+  EXPECT_TRUE(clock_.slept.empty());
 }
 
 TEST_F(LockWait, IsForTheFileThatHasTheName) {
