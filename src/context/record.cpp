@@ -54,7 +54,8 @@ class Recorder {
 
   Result<std::string> record(std::string_view payload) {
     json::Document document;
-    VARVE_TRY(document.parse(payload));
+    VARVE_TRY(json::with_example(document.parse(payload), payload,
+                                 R"(a payload looks like {"content":"hello"} or "hello")"));
     const json::Value root = document.root();
     if (root.is_object()) {
       take_members(root);

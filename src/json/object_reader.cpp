@@ -213,4 +213,11 @@ Status ObjectReader::finish() {
   return failure_;
 }
 
+Status with_example(const Status& failure, std::string_view text, std::string_view example) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  const bool begins_object = first != std::string_view::npos && text[first] == '{';
+  if (failure.code() != Code::kInvalidArgument || begins_object) return failure;
+  return {failure.code(), failure.message() + "; " + std::string(example), Place(failure.place())};
+}
+
 }  // namespace varve::json

@@ -113,4 +113,8 @@ Status invalid_at(std::string_view text, Value value, std::string_view message);
 Status without_offset(const Status& failure);
 Status at_place(const Status& failure, std::string member, uint64_t offset);
 
+// For a failure about a text that has to be an object: where it is none, for many a caller gives
+// the words themselves, the same with an example.
+Status with_example(const Status& failure, std::string_view text, std::string_view example);
+
 }  // namespace varve::json

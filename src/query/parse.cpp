@@ -313,17 +313,6 @@ class QueryParser {
   Status failure_;  // of a part
 };
 
-// Many a caller gives the words themselves.
-Status not_an_object(const Status& failure) {
-  return {failure.code(), failure.message() + R"(; a query is an object, such as {"text":"tea"})",
-          Place(failure.place())};
-}
-
-bool begins_object(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{';
-}
-
 }  // namespace
 
 Result<Query> parse_query(std::string_view text, Scope scope) {
@@ -338,10 +327,9 @@ Result<Query> parse_any(std::string_view text, Scope scope) {
   }
   if (text.empty()) text = "{}";
   Result<Query> query = QueryParser(text, scope).parse();
-  if (query.code() == Code::kInvalidArgument && !begins_object(text)) {
-    return not_an_object(query.status());
-  }
-  return query;
+  if (query.ok()) return query;
+  return json::with_example(query.status(), text,
+                            R"(a query is an object, such as {"text":"tea"})");
 }
 
 }  // namespace varve::query

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "json/object_reader.h"
 #include "log/failure_buffer.h"
 #include "query/parse.h"
 #include "session/catalog.h"
@@ -133,11 +134,14 @@ const std::string& Session::id() const { return parts_->core.id; }
 
 Result<std::string> Session::add(std::string_view text) {
   json::Document scratch;
-  VARVE_TRY_ASSIGN(entry::Draft draft,
-                   entry::draft(text, parts_->draft_options(), parts_->ids, scratch));
-  std::string id = draft.facts.id;
+  auto draft = entry::draft(text, parts_->draft_options(), parts_->ids, scratch);
+  if (!draft.ok()) {
+    return json::with_example(draft.status(), text,
+                              R"(an entry looks like {"type":"finding","content":"tea"})");
+  }
+  std::string id = draft->facts.id;
   WriteRequest request;
-  request.drafts.push_back(std::move(draft));
+  request.drafts.push_back(*std::move(draft));
   VARVE_TRY(parts_->writer.submit(request));
   parts_->writer.save_snapshot(Saving::kIfDue);
   return id;

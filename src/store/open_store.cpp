@@ -42,7 +42,7 @@ Status OpenStore::open_engine(std::string_view config_json) {
   if (path.starts_with("file:")) {
     path.remove_prefix(5);
   } else if (const size_t colon = path.find(':');
-             colon != std::string_view::npos && colon > 1 && path.find('/') > colon) {
+             colon != std::string_view::npos && colon != 1 && path.find('/') > colon) {
     return {Code::kUnsupported, "no storage engine has the scheme of '" + std::string(path) +
                                     "'; give a directory, file:PATH or memory:"};
   }

@@ -45,7 +45,10 @@ Result<OpenStore::SessionPointer> unless_anothers(OpenStore::SessionPointer sess
   if (whose.empty()) return session;
   return Status(Code::kAlreadyExists, "a session '" + options.session_id +
                                           "' exists already and belongs to another " +
-                                          std::string(whose));
+                                          std::string(whose) +
+                                          (whose == "agent" ? "; several agents share a session "
+                                                              "that is opened without agent_id"
+                                                            : ""));
 }
 
 }  // namespace

@@ -86,6 +86,18 @@ class Empty(Sentences):
             self.assertEqual(self.refused(self.session, query), member)
 
 
+class Words(Sentences):
+    def test_that_are_no_object_are_refused_with_an_example(self):
+        for example, call in (
+                ('{"type":"finding"', lambda: self.session.add("likes tea")),
+                ('{"content":"hello"}', lambda: self.session.record("user_message", "likes tea")),
+                ('{"text":"tea"}', lambda: self.session.query("likes tea"))):
+            with self.assertRaises(Failure) as raised:
+                call()
+            self.assertEqual(raised.exception.name, "VARVE_INVALID_ARGUMENT")
+            self.assertIn(example, str(raised.exception))
+
+
 class Last(Sentences):
     def test_is_up_to_nine_digits_and_a_unit(self):
         for unit in "smhdw":

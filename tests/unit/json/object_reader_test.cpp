@@ -154,6 +154,20 @@ TEST(WithoutOffset, LeavesTheRestOfTheFailureAsItIs) {
   EXPECT_EQ(without_offset(other).message(), other.message()) << "not an offset of its own";
 }
 
+TEST(WithExample, IsForWhatIsNoObject) {
+  constexpr std::string_view kExample = "it looks like {}";
+  Place place;
+  place.offset = 1;
+  const Status wrong(Code::kInvalidArgument, "no JSON", place);
+  EXPECT_EQ(with_example(wrong, " tea", kExample).message(), "no JSON; it looks like {}");
+  EXPECT_EQ(with_example(wrong, "", kExample).message(), "no JSON; it looks like {}");
+  EXPECT_EQ(with_example(wrong, " tea", kExample).place().offset, 1U);
+  EXPECT_EQ(with_example(wrong, "\n {\"a\"", kExample).message(), "no JSON");
+  const Status other(Code::kSizeLimit, "too large");
+  EXPECT_EQ(with_example(other, "tea", kExample).message(), "too large");
+  EXPECT_TRUE(with_example(Status(), "tea", kExample).ok());
+}
+
 TEST(AtPlace, NamesTheCallersMemberAndOffset) {
   Options options;
   const Status inner = read(R"({"count":0})", &options);

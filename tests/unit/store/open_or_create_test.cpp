@@ -73,6 +73,10 @@ TEST_P(OpenOrCreate, RefusesAnothersSession) {
         std::string(R"({"session_id":"notes","if_exists":"open",)") + whose + "}");
     EXPECT_EQ(refused.code(), Code::kAlreadyExists) << whose;
   }
+  const auto refused =
+      store_->create_session(R"({"session_id":"notes","if_exists":"open","agent_id":"planner"})");
+  EXPECT_NE(refused.status().message().find("opened without agent_id"), std::string::npos)
+      << "a team finds out how to share one: " << refused.status().message();
   // Whoever names one of the two asks for nothing of the other.
   for (const auto* whose :
        {R"("user_id":"ann","agent_id":"cook")", R"("user_id":"ann")", R"("agent_id":"cook")"}) {

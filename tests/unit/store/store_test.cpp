@@ -367,7 +367,8 @@ TEST_F(DirectoryStore, MemoryLeavesNothingOnDisk) {
 }
 
 TEST_F(DirectoryStore, UnknownSchemesAreUnsupportedAndBadPathsRefused) {
-  for (const std::string uri : {"sqlite:x", "http://host/x", "s3://bucket", "memory:more"}) {
+  for (const std::string uri :
+       {"sqlite:x", "http://host/x", "s3://bucket", "memory:more", ":memory:"}) {
     EXPECT_EQ(try_open(uri).code(), Code::kUnsupported) << uri;
   }
   EXPECT_EQ(try_open("").code(), Code::kInvalidArgument);
