@@ -196,10 +196,11 @@ class Add(CliTest):
         self.assertEqual(entry["importance"], 0.8)
         self.assertIn("expires_at", entry)
 
-    def test_type_is_observation_without_the_option(self):
+    def test_type_is_observation_or_a_message_of_somebody_without_the_option(self):
         entry = self.added("hello")
         self.assertEqual(entry["type"], "observation")
         self.assertEqual(entry["content"], {"message": "hello"})
+        self.assertEqual(self.added("hello", "--role", "user")["type"], "message")
 
     def test_takes_any_text_as_text(self):
         texts = [

@@ -15,7 +15,7 @@ namespace {
 
 struct AddOptions {
   Operands operands;
-  std::string type = "observation";
+  std::string type;  // empty: that of what is recorded (varve/context.h)
   std::vector<std::string> tags;
   std::vector<std::string> references;
   std::optional<double> importance;
@@ -33,7 +33,9 @@ Result<std::string> entry_text(const AddOptions& options, const std::string& tex
   json::object content;
   if (!options.role.empty()) content["role"] = options.role;
   content["message"] = text;
-  json::object entry{{"type", options.type}, {"content", std::move(content)}};
+  const std::string& type = options.type;
+  const std::string_view usual = options.role.empty() ? "observation" : "message";
+  json::object entry{{"type", type.empty() ? usual : type}, {"content", std::move(content)}};
   if (!options.id.empty()) entry["id"] = options.id;
   if (!options.timestamp.empty()) {
     Result<std::string> timestamp = time_text("--timestamp", options.timestamp);
@@ -130,7 +132,7 @@ Runner declare_add(CLI::App& app) {
       app.add_option("-t,--type", options->type,
                      "Kind of entry: conversation, decision, finding, preference, message, "
                      "tool_call, tool_result, observation, summary, document, or one of your own "
-                     "(observation)")
+                     "(observation; message with --role)")
           ->type_name("TYPE"),
       app.add_option("--tag", options->tags, "A tag; may be repeated")
           ->allow_extra_args(false)
