@@ -77,7 +77,9 @@ LANGCHAIN = [{"type": "human", "data": {"type": "human", "content": "build it", 
 SLACK = [{"type": "message", "user": "U1", "text": "Eggs at noon", "ts": "1767996000.000100",
           "user_profile": {"real_name": "Ann"}}, {"type": "message", "user": "U2", "text": ""}]
 MEM0 = {"results": [{"id": "8d0f", "memory": "Likes eggs", "hash": "x", "metadata": None,
-                     "created_at": "2026-01-10T03:00:00-07:00"}]}
+                     "created_at": "2026-01-10T03:00:00-07:00"},
+                    {"id": "8d10", "memory": "Hates leeks", "user_id": "ann",
+                     "metadata": {"category": "food"}, "created_at": "2026-01-10T03:00:01-07:00"}]}
 GRAPH = {"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes eggs"]}],
          "relations": [{"from": "Ann", "to": "Bo", "relationType": "knows"}]}
 NOTES = "# Eggs\n\nSix minutes.\n\n"
@@ -114,7 +116,8 @@ WANTED = {
     "langchain": [("message", "user", "build it", None), ("tool_call", "assistant", "", None),
                   ("tool_result", "tool", "done", None)],
     "slack": [("message", "Ann", "Eggs at noon", NIGHT("00.000"))],
-    "mem0": [("observation", None, "Likes eggs", MORNING("00.000"))],
+    "mem0": [("observation", None, "Likes eggs", MORNING("00.000")),
+             ("observation", None, "Hates leeks", MORNING("01.000"))],
     "graph": [("finding", None, "Ann (person): likes eggs", None),
               ("finding", None, "Ann knows Bo", None)],
     "notes": [("document", None, "# Eggs", None), ("document", None, "Six minutes.", None)],
@@ -169,6 +172,11 @@ class OtherPrograms(unittest.TestCase):
         for session in ("agent", "rollout", "langchain"):
             _, call, result = self.entries_of(session)
             self.assertEqual(result["references"], [call["id"]])
+
+    def test_what_was_told_beside_a_memory_is_kept(self):
+        self.test_commands_bring_in_what_was_said()
+        self.assertEqual([each.get("metadata") for each in self.entries_of("mem0")],
+                         [None, {"category": "food"}])
 
     def test_as_they_are_they_are_refused_with_what_to_do(self):
         for name in GIVEN.keys() - {"langchain.json"}:
