@@ -182,15 +182,17 @@ void Invocation::receive_log_line(int32_t level, std::string_view line) {
   const json::object fields = parse_object(line);
   const std::string session = string_at(fields, "session_id");
   const std::string message = string_at(fields, "message");
+  const json::object details = object_at(fields, "metadata");
   if (level < VARVE_LOG_ERROR) {
-    const json::object details = object_at(fields, "metadata");
     const int64_t count = integer_at(details, "evicted");
     if (count > 0) note_eviction(session, line, count, integer_at(details, "limit_bytes"));
     // Or nobody could tell what is not there from what was not asked.
     if (!message.starts_with(kLeftOut)) return;
     if (globals_.json) return note(line);
   }
-  warn((session.empty() ? "" : session + ": ") + message);
+  const std::string reason = string_at(details, "reason");
+  const bool tells_it = reason.empty() || message.find(reason) != std::string::npos;
+  warn((session.empty() ? "" : session + ": ") + message + (tells_it ? "" : ": " + reason));
 }
 
 void Invocation::note_eviction(const std::string& session, std::string_view line, int64_t count,

@@ -376,6 +376,16 @@ class Mistakes(CliTest):
                 self.assertNotIn("Process", self.run_cli("add", "notes", "x", exit_code=3).stderr)
 
 
+class Warnings(CliTest):
+    def test_say_why(self):
+        self.run_cli("create", "notes")
+        entry = self.run_cli("add", "notes", "tea").stdout.strip()
+        log = self.root / "sessions" / "notes" / "memory.jsonl"
+        log.write_text(log.read_text(encoding="utf-8").replace("tea", "tee"), encoding="utf-8")
+        done = self.run_cli("get", "notes", entry, exit_code=6)
+        self.assertRegex(done.stderr, "warning: notes: an entry cannot be read: .*is damaged")
+
+
 class Output(CliTest):
     def test_a_reader_that_stops_early_is_no_error(self):
         self.notes(200)
