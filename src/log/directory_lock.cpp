@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kBackOffMinUs = 50;
 constexpr int64_t kBackOffMaxUs = 2000;
-// Who waits so long says so. Who held the lock so long gives way to those who say so, but not more
-// often than this, and not for longer: nobody may be kept from writing by one that was stopped.
+// Who waits so long says so. Who held the lock so long gives way to those who say so, each time for
+// so long at most and for a tenth of its time: by one that was stopped, nobody may be stopped.
 constexpr int64_t kLongWaitUs = 100'000;
 constexpr int64_t kLongHoldUs = 100;
 constexpr int64_t kGiveWayMaxUs = 5 * kBackOffMaxUs;
@@ -123,18 +123,21 @@ Status DirectoryStorage::ask_for_lock(int64_t deadline_us, bool* waited, bool* t
 bool DirectoryStorage::gives_way(int64_t deadline_us) {
   if (held_us_ < kLongHoldUs) return false;
   const int64_t now_us = environment_.clock->monotonic_us();
-  const bool gave_way = gave_way_us_ && now_us - *gave_way_us_ < kLongWaitUs;
-  return !gave_way && deadline_us - now_us > kGiveWayMaxUs && lock_file_->is_another_waiting();
+  return now_us >= gives_way_again_us_ && deadline_us - now_us > kGiveWayMaxUs &&
+         lock_file_->is_another_waiting();
 }
 
 // Until one of those who wait has the lock, or all of them had the time to ask for it.
 void DirectoryStorage::give_way() {
-  gave_way_us_ = environment_.clock->monotonic_us();
-  for (int64_t us = 0; us < kGiveWayMaxUs; us += kBackOffMaxUs) {
+  int64_t given_us = 0;
+  bool is_wanted = true;
+  while (is_wanted && given_us < kGiveWayMaxUs) {
     environment_.clock->sleep_us(kBackOffMaxUs);
+    given_us += kBackOffMaxUs;
     const auto taken = lock_file_->is_locked();
-    if (!taken.ok() || *taken || !lock_file_->is_another_waiting()) return;
+    is_wanted = taken.ok() && !*taken && lock_file_->is_another_waiting();
   }
+  gives_way_again_us_ = environment_.clock->monotonic_us() + 9 * given_us;
 }
 
 Status DirectoryStorage::busy_status() {

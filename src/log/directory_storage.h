@@ -217,9 +217,9 @@ class DirectoryStorage final : public SessionStorage {
   Tail locked_tail_;         // as lock() saw it
   std::string state_bytes_;  // as last read or written; empty: not known
   bool was_locked_by_others_ = true;
-  int64_t locked_us_ = 0;               // since when it is held
-  int64_t held_us_ = 0;                 // how long it was, the last time
-  std::optional<int64_t> gave_way_us_;  // when others were last let in first
+  int64_t locked_us_ = 0;           // since when it is held
+  int64_t held_us_ = 0;             // how long it was, the last time
+  int64_t gives_way_again_us_ = 0;  // not before, to those who wait for it
   LockState state_;
   bool says_suspect_ = false;  // whether the lock file does, as far as is known
   bool is_noted_ = false;      // since the lock file last said "catalogued"
