@@ -191,9 +191,29 @@ def test_find_takes_text_and_tells_errors(session):
     session.add({"type": "finding", "content": "tea"})
     assert [result["entry"]["content"] for result in session.find('{"text":"tea"}')] == ["tea"]
     assert len(list(session.find(""))) == len(list(session.find(b"{}"))) == 1
-    for wrong in ({"limt": 1}, {"limit": -1}, {"limit": 2.5}, "{", "[]", b"\xff"):
+    for wrong in ({"limt": 1}, {"limit": -1}, {"limit": 2.5}, {"limit": "5"}, {"limit": [5]}, "{",
+                  "[]", b"\xff"):
         with pytest.raises(varve.InvalidArgument):
             next(session.find(wrong))
+
+
+@pytest.mark.parametrize("nothing", [[], (), 0, False, set()])
+def test_what_is_no_query_does_not_find_everything(store, session, nothing):
+    """Only None, and text of nothing, are a query without members."""
+    session.add({"type": "finding", "content": "tea"})
+    for find in (session.find, store.find):
+        for members in ({}, {"limit": 1}):
+            with pytest.raises(TypeError):
+                next(find(nothing, **members))
+    with pytest.raises(TypeError):
+        session.query(nothing, limit=1)
+    assert len(list(session.find(None))) == len(list(session.find({}))) == 1
+
+
+def test_keywords_go_before_the_members_of_a_query(session):
+    session.add_batch({"type": "finding", "content": n} for n in range(3))
+    assert len(list(session.find({"types": ["nothing"], "limit": 1}, types=["finding"],
+                                 limit=2))) == 2
 
 
 def test_who_gives_the_words_themselves_is_told_what_a_query_is(session, store):

@@ -128,7 +128,7 @@ def with_members(value: Json, members: Mapping[str, Any]) -> Json:
         return value
     if isinstance(value, (str, bytes)):
         raise TypeError("keyword arguments cannot be added to JSON text")
-    return {**(value or {}), **members}
+    return {**(value if value is not None else {}), **members}
 
 
 def options(value: Json, members: Mapping[str, Any]) -> Tuple[Optional[bytes], int]:

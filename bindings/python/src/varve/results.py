@@ -108,13 +108,16 @@ class Pages:
     def __init__(self, query: Any, members: Mapping[str, Any]):
         if isinstance(query, (str, bytes)):
             query = _call.parsed(query)
-        self._query: Dict[str, Any] = {**(query or {}), **members}
+        self._query: Dict[str, Any] = {**(query if query is not None else {}), **members}
         self._left: Optional[int] = self._query.pop("limit", None)
         self.more = True
 
     def query(self) -> Dict[str, Any]:
         """What to ask for next."""
-        limit = _PAGE if self._left is None else min(self._left, _PAGE)
+        try:
+            limit = _PAGE if self._left is None else min(self._left, _PAGE)
+        except TypeError:
+            limit = cast(int, self._left)  # no number: it is the library's to refuse
         return {**self._query, "limit": limit}
 
     def take(self, page: Results) -> List[Result]:
