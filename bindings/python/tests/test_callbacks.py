@@ -121,11 +121,24 @@ def test_tokens_are_counted_by_the_host(store, session):
     def count(text):
         seen.append(text)
         return len(text.split())
-    session.record("user_message", {"content": "Ann drinks tea ☕"})
+    session.record("user_message", {"content": "Ann drinks tea ☕\0 at five"})
     store.set_token_counter(count)
     context = session.build_context(budget={"max_tokens": 50}, format="plain")
     assert 0 < context["token_count"] <= 50
-    assert any("Ann drinks tea ☕" in text for text in seen)
+    assert any("Ann drinks tea ☕\0 at five" in text for text in seen)
+
+
+class Count:
+    """As an integer of numpy: none of Python's."""
+
+    def __index__(self):
+        return 7
+
+
+def test_a_count_is_any_integer(store, session):
+    session.record("user_message", {"content": "tea"})
+    store.set_token_counter(lambda text: Count())
+    assert session.build_context()["token_count"] == 7
 
 
 @pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: "many", lambda text: -1])

@@ -160,6 +160,35 @@ def test_a_place_among_the_results_is_one_that_64_bits_hold(session):
                 call(index)
 
 
+class Index:
+    """An integer as numpy has them: none of Python's, but one by `__index__`."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
+
+def test_a_number_is_any_integer_and_nothing_else(store, session):
+    entry_id = session.add({"type": "finding", "content": 1})
+    results = session.query()
+    assert results.entry(Index(0))["id"] == entry_id
+    assert results.score(Index(0)) == results.score(0)
+    window = varve.Window(Index(1))
+    window.add({"content": "tea"})
+    assert len(window.recent(Index(1))) == 1
+    store.set_log(lambda level, line: None, Index(varve.LOG_WARN))
+    with store.memory(user_id="ann") as memory:
+        assert memory.context("chat", Index(5))["entries"] == []
+        for wrong in (1.0, "1"):
+            for call in (results.entry, results.score, varve.Window, window.recent,
+                         session.transcript_last, lambda n: memory.context("chat", n),
+                         lambda n: store.set_log(None, n)):
+                with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+                    call(wrong)
+
+
 @pytest.mark.parametrize("limit, found", [(None, 1100), (0, 0), (7, 7), (500, 500), (501, 501),
                                           (1100, 1100), (9999, 1100)])
 def test_find_gives_all_up_to_the_limit(store, session, limit, found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import datetime
 import json
+import operator
 import threading
 from collections.abc import Sequence, Set
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
@@ -171,7 +172,9 @@ def how_many(count: Optional[int]) -> int:
 
 
 def number_of(things: str, count: int) -> int:
-    """A count for the library, of which ctypes would take the last 64 bits."""
+    """A count for the library, of which ctypes would take the last 64 bits. Integers of numpy and
+    their like are none of ctypes'."""
+    count = operator.index(count)
     if not 0 <= count <= _SIZE_MAX:
         raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
                               f"{count} is not a possible number of {things}")

@@ -11,6 +11,7 @@ import _thread
 import ctypes
 import json
 import logging
+import operator
 import threading
 import time
 from typing import Any, Callable, Dict, Optional, cast
@@ -182,7 +183,7 @@ def token_counter(slot: Slot) -> Any:
             counter = slot.function
             if counter is None:  # with 0 tokens everything would fit
                 raise RuntimeError("the token counter was taken away while a context was built")
-            count = counter(_text(text, length))
+            count = operator.index(counter(_text(text, length)))
             if not 0 <= count < 2**64:  # ctypes would cut it off
                 raise ValueError(f"the token counter returned {count}, not a number of tokens")
             out[0] = count

@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import operator
 import os
 import time
 import weakref
@@ -166,6 +167,7 @@ class Store(Handle):
                 level: int = _raw.VARVE_LOG_INFO) -> None:
         """`receive(level, line)` gets every log line of `level` (varve.LOG_DEBUG ... LOG_ERROR)
         and above, as a dict. None: nobody."""
+        level = operator.index(level)
         if not _raw.VARVE_LOG_DEBUG <= level <= _raw.VARVE_LOG_OFF:  # ctypes would cut it off
             raise InvalidArgument(_raw.VARVE_INVALID_ARGUMENT,
                                   f"{level} is not a log level", {"member": "level"})
