@@ -45,6 +45,9 @@ def test_users_of_the_package_are_checked(tmp_path):
                     "    async for result in other.find(): one = result\n"
                     "    now = datetime.datetime.now(datetime.timezone.utc)\n"
                     "    given: varve.NewEntry = {'type': 'x', 'content': 1, 'timestamp': now}\n"
+                    "    asked: varve.Query = {'time': {'start': now, 'end': now}, 'now': now}\n"
+                    "    conditions = {'types': ['finding']}\n"
+                    "    session.delete_where(conditions) + session.delete_where(asked)\n"
                     "    stored: varve.Entry = session.get(session.add(given))\n"
                     "    session.add(stored)\n")
     done = mypy(tmp_path, user)

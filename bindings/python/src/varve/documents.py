@@ -4,6 +4,8 @@ from __future__ import annotations
 import datetime
 from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
 
+Time = Union[str, datetime.datetime]  # RFC 3339, or a datetime with a zone
+
 
 class _EntryMembers(TypedDict, total=False):
     importance: float
@@ -28,8 +30,8 @@ class NewEntry(_GivenMembers, _EntryMembers, total=False):
     """One memory, as it is given. Other members are kept as they are; a plain dict has them."""
 
     id: str
-    timestamp: Union[str, datetime.datetime]
-    expires_at: Union[str, datetime.datetime]
+    timestamp: Time
+    expires_at: Time
     ttl_seconds: float
 
 
@@ -54,8 +56,8 @@ class TagQuery(TypedDict, total=False):
 
 
 class TimeQuery(TypedDict, total=False):
-    start: str
-    end: str
+    start: Time
+    end: Time
     last: str
 
 
@@ -81,7 +83,7 @@ class Query(TypedDict, total=False):
     order: str
     limit: int
     after: str
-    now: str
+    now: Time
     explain: bool
     user_id: str
     agent_id: str

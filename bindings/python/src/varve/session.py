@@ -135,7 +135,7 @@ class Session(Handle):
         _call.call(self._api, self._api.varve_session_delete, self._handle, given, len(given),
                    *_call.optional_text(reason))
 
-    def delete_where(self, query: Union[Query, JsonText, None] = None, /,
+    def delete_where(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
                      reason: Optional[str] = None, **members: Any) -> int:
         """Deletes every entry that a query finds, and tells how many. A query without any
         condition must be said: `delete_where({})` is every entry."""
