@@ -39,6 +39,14 @@ def test_a_clock_that_raises_is_replaced_by_the_systems(store, session, unraisab
     assert str(unraisable[0].exc_value) == "no time"
 
 
+def test_a_clock_may_tell_fractions(store, session, unraisable):
+    """As time.time() * 1000 does."""
+    store.set_clock(lambda: NOW_MS + 0.75)
+    added = session.get(session.add({"type": "finding", "content": 1}))
+    assert added["timestamp"] == "2026-01-01T00:00:00.000Z"
+    assert unraisable == []
+
+
 @pytest.mark.parametrize("told", [2**63, 2**64 + NOW_MS, -2**63 - 1, float("inf")])
 def test_a_time_that_64_bits_do_not_hold_is_a_failure_of_the_clock(store, session, unraisable,
                                                                    told):
@@ -62,6 +70,16 @@ def test_log_lines_go_to_a_logger(store, caplog):
     assert caplog.records == []
 
 
+@pytest.mark.parametrize("level, wanted", [
+    (varve.LOG_DEBUG, logging.DEBUG), (varve.LOG_INFO, logging.INFO),
+    (varve.LOG_WARN, logging.WARNING), (varve.LOG_ERROR, logging.ERROR),
+    (varve.LOG_ERROR + 7, logging.ERROR)])
+def test_each_level_is_one_of_the_loggers(caplog, level, wanted):
+    caplog.set_level(logging.DEBUG, "agent.memory")
+    callbacks.logger_receiver(logging.getLogger("agent.memory"))(level, {"message": "50% done"})
+    assert [(r.levelno, r.getMessage()) for r in caplog.records] == [(wanted, "50% done")]
+
+
 def test_a_log_receiver_that_raises_stops_nothing(store, unraisable):
     def broken(level, line):
         raise RuntimeError("full")
@@ -83,6 +101,11 @@ def test_progress_is_told_and_can_stop(session):
     session.set_progress(lambda *what: told.append(what))
     session.verify()
     assert told[0][0] == "verify" and told[-1][1] == told[-1][2] > 0
+    told.clear()
+    session.add_batch({"type": "finding", "content": "x" * 700_000} for _ in range(3))
+    session.verify()
+    dones = [done for _, done, _ in told]
+    assert len(dones) > 2 and dones == sorted(dones) and dones[0] < told[0][2] == dones[-1]
     session.set_progress(lambda *what: False)
     with pytest.raises(varve.CallbackFailed) as caught:
         session.export()
@@ -105,6 +128,22 @@ def test_what_a_progress_function_raises_is_the_cause(session):
     with pytest.raises(varve.CallbackFailed) as caught:
         session.verify()
     assert caught.value.__cause__ is None, "the cause of an earlier failure is not told again"
+
+
+def test_what_a_callback_raised_ends_with_its_error(session):
+    """With it ends what the frames of its traceback hold."""
+    class Enough(Exception):
+        pass
+
+    def broken(*_):
+        raise Enough
+    session.set_progress(broken)
+    try:
+        session.verify()
+    except varve.CallbackFailed as error:
+        raised = weakref.ref(error.__cause__)
+    gc.collect()
+    assert raised() is None
 
 
 def test_an_interrupt_in_a_progress_function_is_an_interrupt(session):
@@ -268,6 +307,17 @@ def test_a_function_that_is_false_is_a_function(store, session):
     session.export()
     session.verify()
     assert [name for name, told in kept.items() if not told] == []
+
+
+def test_what_was_taken_away_is_not_called(unraisable):
+    """A call that has begun may still ask for it."""
+    empty = {make: callbacks.Slot(make) for make in (
+        callbacks.log, callbacks.clock, callbacks.progress)}
+    line = ctypes.cast(b"{}", ctypes.c_void_p)
+    assert callbacks.log(empty[callbacks.log])(None, varve.LOG_INFO, line, 2) is None
+    assert callbacks.clock(empty[callbacks.clock])(None) > NOW_MS
+    assert callbacks.progress(empty[callbacks.progress])(None, b"verify", 1, 2) == 0
+    assert unraisable == []
 
 
 def test_a_counter_that_was_taken_away_counts_nothing_as_nothing():

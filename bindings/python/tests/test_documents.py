@@ -118,6 +118,9 @@ def test_text_that_is_longer_than_an_int_of_c_holds_is_whole(session, monkeypatc
     assert session.get("a")["content"] == long["content"]
     assert session.query()[0]["entry"]["content"] == long["content"]
     assert len(session.export()) > 4000
+    for size in range(126, 131):
+        session.kv_set("near", "x" * size)
+        assert len(session.kv_get("near")) == size
 
 
 def test_what_is_no_text_is_refused_by_its_type(session, store):

@@ -56,6 +56,12 @@ def test_place_in_the_document(session):
     assert caught.value.line is None
 
 
+def test_the_text_of_an_error_is_utf_8(store):
+    with pytest.raises(varve.InvalidArgument) as caught:
+        store.create_session({"☕": 1})
+    assert "☕" in caught.value.message and "☕" in caught.value.member
+
+
 def test_errors_go_through_pickle():
     for status in CLASSES:
         error = error_of(status, "told", {"path": "/p"})

@@ -2,6 +2,7 @@
 import ctypes
 import functools
 import signal
+import threading
 
 import pytest
 
@@ -112,7 +113,9 @@ def test_what_ends_the_program_is_raised_by_the_call(store, session, unraisable,
                              lambda: memory.record("m", {"role": "user", "content": 1}),
                              memory.close)),
             (store.set_clock, (session.count, session.query, lambda: session.get("missing"),
-                               lambda: list(store.iterate_sessions()))),
+                               lambda: list(store.iterate_sessions()),
+                               lambda: store.query(session_ids=["missing"]),
+                               lambda: store.open_session("missing"))),
             (store.set_log, (session.close,))):
         register(end)
         for work in works:
@@ -121,6 +124,25 @@ def test_what_ends_the_program_is_raised_by_the_call(store, session, unraisable,
                 work()
             store.sessions()
         register(None)
+
+
+def test_an_interrupt_of_another_thread_is_one_of_the_main_thread(store, session, unraisable):
+    """As Ctrl-C is. The other thread's call does its work."""
+    due, added = [], []
+
+    def tell():
+        if due:
+            raise due.pop()
+        return NOW_MS
+    store.set_clock(tell)
+    due.append(KeyboardInterrupt)
+    thread = threading.Thread(target=lambda: added.append(session.add(ENTRY)))
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        thread.join()
+        session.count()
+    thread.join()
+    assert len(added) == 1
 
 
 def test_a_session_that_nobody_got_is_closed(tmp_path):
