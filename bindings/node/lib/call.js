@@ -49,6 +49,30 @@ async function work(owner, name, args, gives, flag) {
   }
 }
 
+const listeners = new WeakMap();
+
+/**
+ * Calls `abort` when the signal aborts; gives a function that takes that back. All calls with one
+ * signal share a listener: Node warns of a leak when there are more than ten.
+ */
+function whenAborted(signal, abort) {
+  let listener = listeners.get(signal);
+  if (listener === undefined) {
+    const aborts = new Set();
+    listener = { aborts, tell: () => aborts.forEach((each) => each()) };
+    listeners.set(signal, listener);
+    signal.addEventListener('abort', listener.tell, { once: true });
+  }
+  const { aborts, tell } = listener;
+  aborts.add(abort);
+  return () => {
+    aborts.delete(abort);
+    if (aborts.size > 0) return;
+    signal.removeEventListener('abort', tell);
+    listeners.delete(signal);
+  };
+}
+
 /** A promise that an abort rejects at once; what `start` gives after that is closed. */
 function abortable(start, signal) {
   return new Promise((resolve, reject) => {
@@ -58,9 +82,7 @@ function abortable(start, signal) {
       reject(signal.reason);
     };
     const settle = (value) => (flag[0] ? value?.[dispose]?.() : resolve(value));
-    signal.addEventListener('abort', abort, { once: true });
-    start(flag).then(settle).catch(reject)
-      .finally(() => signal.removeEventListener('abort', abort));
+    start(flag).then(settle).catch(reject).finally(whenAborted(signal, abort));
   });
 }
 
@@ -103,6 +125,7 @@ export function define(type, methods) {
 /** An object with a native counterpart, which lives until it is closed. */
 export class Resource {
   #closed = false;
+  #ending;  // the promise of the first close()
 
   /** `close` is the raw function that ends it; `parent` is kept from being collected before it. */
   constructor(handle, close, parent) {
@@ -127,9 +150,14 @@ export class Resource {
     return isFirst;
   }
 
-  /** Ends it; calls in flight finish first. Closing again is no error. */
+  /** Ends it; calls in flight finish first. Closing again is no error, and waits for the first. */
   async close() {
-    if (this.#begin()) await callLater(this, this[CLOSE], [this[HANDLE]], same);
+    if (this.#begin()) {
+      this.#ending = callLater(this, this[CLOSE], [this[HANDLE]], same);
+      await this.#ending;
+    } else {
+      await this.#ending?.catch(() => {});
+    }
   }
 
   closeSync() {

@@ -302,7 +302,7 @@ export function statusName(status: number): string;
 declare class Resource {
   protected constructor();
   readonly closed: boolean;
-  /** Calls in flight finish first. Closing again is no error. */
+  /** Calls in flight finish first. Closing again is no error, and waits for the first. */
   close(): Promise<void>;
   closeSync(): void;
   [Symbol.dispose](): void;

@@ -5,12 +5,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { Session, Store, VarveError, load, version } from '../lib/index.js';
+import { Session, Store, VarveError, Window, load, version } from '../lib/index.js';
 import { AT_ONCE, HANDLE, callNow } from '../lib/call.js';
 import * as constants from '../lib/constants.js';
 import { givesPage } from '../lib/documents.js';
 import { library } from '../lib/native.js';
-import { PACKAGE, directory, finding, openSession, openStore } from './support.js';
+import {
+  PACKAGE, directory, finding, openSession, openStore, runModule, until } from './support.js';
 
 test('the package, the library and the headers have one version', () => {
   const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
@@ -241,6 +242,26 @@ test('what is used after close answers VARVE_BAD_HANDLE', async (t) => {
   await store.close();
 });
 
+test('who closes again waits for the close that is under way', async (t) => {
+  const store = openStore(t);
+  const ended = [];
+  const close = async (name) => {
+    await store.close();
+    ended.push(name);
+  };
+  await Promise.all(['first', 'second', 'third'].map(close));
+  assert.deepEqual(ended, ['first', 'second', 'third']);
+});
+
+test('that a close failed is told once', async (t) => {
+  const store = openStore(t);
+  store.createSessionSync();
+  store.setLog(() => { throw new Error('receiver'); });
+  store.setClock(Date.now);  // so that the receiver is called by the close itself
+  const [first, second] = await Promise.allSettled([store.close(), store.close()]);
+  assert.deepEqual([first.reason?.code, second.status], ['VARVE_CALLBACK', 'fulfilled']);
+});
+
 test('closing a store closes its sessions', async (t) => {
   const store = openStore(t);
   const session = store.createSessionSync();
@@ -302,6 +323,63 @@ test('a call that ended, well or not, leaves no listener on its signal', async (
   await assert.rejects(session.get('nobody', { signal }), { code: 'VARVE_NOT_FOUND' });
   await assert.rejects(session.add({ type: 'NOT ONE' }, { signal }));
   assert.deepEqual(getEventListeners(signal, 'abort'), []);
+});
+
+test('many calls with one signal are no leak, and each hears of an abort', async () => {
+  const { code, stdout, stderr } = await runModule(`
+    import { Store } from 'varve';
+    const session = Store.openSync('memory:').createSessionSync();
+    const controller = new AbortController();
+    const calls = () => Promise.allSettled(Array.from({ length: 30 }, () =>
+      session.count({}, { signal: controller.signal })));
+    const ended = await calls();
+    const aborted = calls();
+    controller.abort();
+    const states = [...ended, ...await aborted].map(({ status }) => status);
+    console.log(states.indexOf('rejected'), states.lastIndexOf('fulfilled'));`);
+  assert.deepEqual([code, stderr, stdout], [0, '', '30 29\n']);
+});
+
+test('what waits for a thread when it is aborted is never begun', async () => {
+  const { code, stdout, stderr } = await runModule(`
+    import { Store } from 'varve';
+    const session = Store.openSync('memory:').createSessionSync();
+    session.addSync({ type: 'finding', content: 'tea' });
+    const controller = new AbortController();
+    let adding;
+    session.setProgress(() => {  // the only thread waits for this
+      adding ??= session.add({ type: 'finding', content: 'late' }, { signal: controller.signal })
+        .catch((reason) => reason.name);
+      controller.abort();
+    });
+    await session.export('jsonl');
+    console.log(await adding, await session.count());`,
+  { environment: { UV_THREADPOOL_SIZE: '1' } });
+  assert.deepEqual([code, stderr, stdout], [0, '', 'AbortError 1\n']);
+});
+
+test('what is opened when it is aborted is closed, not left to be collected', async (t) => {
+  const store = openStore(t);
+  const closed = t.mock.method(Session.prototype, Symbol.dispose);
+  const controller = new AbortController();
+  const opening = store.createSession({}, { signal: controller.signal });
+  while (store.statsSync().sessionsOpen === 0);  // JavaScript has not heard of it yet
+  controller.abort();
+  await assert.rejects(opening, { name: 'AbortError' });
+  await until(() => store.statsSync().sessionsOpen === 0);
+  assert.equal(closed.mock.callCount(), 1);
+});
+
+test('whatever opens or goes through pages takes a signal', async (t) => {
+  const signal = AbortSignal.abort(new Error('no more'));
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  for (const begin of [() => Store.open('memory:', {}, { signal }),
+    () => Window.create(1, { signal }), () => session.results({}, { signal }).next(),
+    () => store.results({}, { signal }).next(), () => store.sessions({}, { signal }).next(),
+    () => store.openMemory({ userId: 'ann' }, { signal })]) {
+    await assert.rejects(begin, { message: 'no more' });
+  }
 });
 
 test('an abort after the end changes nothing', async (t) => {
