@@ -291,6 +291,19 @@ TEST(Hpp, AClockThatThrowsIsNotAsked) {
   store.set_clock(nullptr);
 }
 
+TEST(Hpp, TokensAreCountedByTheProgram) {
+  varve::Store store("memory:");
+  varve::Session session = store.create_session();
+  session.record("user_message", R"({"content":"Ann drinks tea"})");
+  store.set_token_counter([](std::string_view text) { return uint64_t{text.empty() ? 0U : 7U}; });
+  varve::Store moved = std::move(store);  // the function moves with it
+  EXPECT_NE(session.build_context().find(R"("token_count":7)"), std::string::npos);
+  moved.set_token_counter([](std::string_view) -> uint64_t { throw 7; });
+  EXPECT_EQ(thrown([&] { (void)session.build_context(); }), VARVE_CALLBACK);
+  moved.set_token_counter(nullptr);
+  EXPECT_EQ(session.build_context().find(R"("token_count":7,)"), std::string::npos);
+}
+
 TEST(Hpp, ProgressStopsAnOperation) {
   const varve::Store store("memory:");
   varve::Session session = store.create_session();
@@ -306,8 +319,28 @@ TEST(Hpp, ProgressStopsAnOperation) {
   EXPECT_EQ(thrown([&] { (void)session.export_text("json"); }), VARVE_CALLBACK);
   session.set_progress([](std::string_view, uint64_t, uint64_t) -> bool { throw 7; });
   EXPECT_EQ(thrown([&] { (void)session.verify(); }), VARVE_CALLBACK);
-  session.set_progress(nullptr);
-  EXPECT_NE(session.verify(), "");
+  varve::Session moved = std::move(session);  // the function moves with it
+  EXPECT_EQ(thrown([&] { (void)moved.verify(); }), VARVE_CALLBACK);
+  moved.set_progress(nullptr);
+  EXPECT_NE(moved.verify(), "");
+}
+
+// The audit log says why each entry went.
+TEST(Hpp, ReasonsOfDeletionsAreKept) {
+  const TempDirectory directory;
+  const std::string place = directory.path() + "/store";
+  const varve::Store store(place);
+  const varve::Session session = store.create_session(R"({"session_id":"s","user_id":"ann"})");
+  for (const std::string id : {"a", "b", "c"}) {
+    session.add(R"({"type":"finding","content":1,"id":")" + id + "\"}");
+  }
+  session.remove("a", "asked for");
+  session.remove_where(R"({"ids":["b"]})", "too old");
+  store.open_memory(R"({"user_id":"ann"})").remove("c", "wrong");
+  const std::string log = read_file(place + "/sessions/s/tombstones.jsonl");
+  for (const char* reason : {"asked for", "too old", "wrong"}) {
+    EXPECT_NE(log.find(varve::json_string(reason)), std::string::npos) << reason;
+  }
 }
 
 TEST(Hpp, TextMayHoldNulAndBeEmpty) {

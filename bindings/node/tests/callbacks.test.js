@@ -31,7 +31,7 @@ test('what is no function is refused where it is given, and the one before stays
   const session = store.createSessionSync();
   let lines = 0;
   store.setLog(() => lines++, { level: 'debug' });
-  for (const wrong of ['warn', 5, {}, true]) {
+  for (const wrong of ['warn', 5, {}, true, '', 0, false, NaN]) {
     const refusal = { name: 'TypeError', code: 'VARVE_INVALID_ARGUMENT', message: /function or null/ };
     assert.throws(() => store.setLog(wrong), refusal);
     assert.throws(() => store.setClock(wrong), refusal);
@@ -48,6 +48,12 @@ test('levels keep lines away', (t) => {
   store.setLog((line) => lines.push(line), { level: 'warn' });
   store.createSessionSync();
   assert.deepEqual(lines, []);
+  for (const [level, told] of [[0, true], [3, false], [4, false]]) {
+    lines.length = 0;
+    store.setLog((line) => lines.push(line), { level });
+    store.createSessionSync().addSync(finding('x'));
+    assert.equal(lines.length > 0, told, `${level}`);
+  }
   assert.throws(() => store.setLog(() => {}, { level: 'loud' }),
     { code: 'VARVE_INVALID_ARGUMENT' });
 });

@@ -24,6 +24,7 @@ test('transcript: turns come back in order', async (t) => {
   assert.deepEqual(turns.map(({ role, content }) => [role, content]),
     [['user', 'Tea?\n### user'], ['assistant', 'Yes \0']]);
   assert.deepEqual(session.transcriptLastSync(1).map(({ role }) => role), ['assistant']);
+  assert.deepEqual(await session.transcriptLast(0), []);
 });
 
 test('a session without kv says so', async (t) => {
@@ -70,6 +71,12 @@ test('window: the oldest message leaves a full one', async () => {
   assert.ok(messages.every(({ timestamp }) => !Number.isNaN(Date.parse(timestamp))));
   assert.equal(await window.text(), 'user: two\nuser: three\n');
   assert.deepEqual(window.recentSync(1).map(({ content }) => content), ['three']);
+  assert.deepEqual(window.recentSync(0), []);
+  assert.equal(window.recentSync(2n ** 64n - 1n).length, 2);
+  for (const count of [
+    1.5, -1, 2 ** 53, 2n ** 64n, 2n ** 64n + 1n, -1n, NaN, Infinity, '1', true]) {
+    assert.throws(() => window.recentSync(count), { name: 'TypeError', message: / n must be / });
+  }
   await window.clear();
   assert.equal(window.size, 0);
   await window.close();
@@ -88,6 +95,7 @@ test('memory: what was said is in front, what was stored is found', async (t) =>
   assert.deepEqual(context.entries.map(({ content }) => content), ['two', 'three']);
   assert.equal(context.entries[0].sessionId, 'talk');
   assert.equal(typeof context.tokenCount, 'number');
+  assert.deepEqual((await memory.context('talk', 1)).entries, []);
   await memory.clear();
   assert.equal(memory.contextSync('talk', 0).source, 'short_term');
   await memory.load('talk');
@@ -98,6 +106,17 @@ test('memory: what was said is in front, what was stored is found', async (t) =>
   assert.equal(memory.searchSync({ text: 'tea' }).results.length, 0);
   await memory.close();
   await assert.rejects(memory.context('talk'), { code: 'VARVE_BAD_HANDLE' });
+});
+
+test('memory: promises ask a clock of JavaScript', async (t) => {
+  const store = openStore(t);
+  const memory = await store.openMemory({ userId: 'ann' });
+  let now = Date.parse('2026-01-05T09:00:00Z');
+  store.setClock(() => now);
+  now += 1000;
+  await memory.record('talk', { role: 'user', content: 'tea' });
+  const [{ timestamp }] = (await memory.context('talk')).entries;
+  assert.equal(timestamp, '2026-01-05T09:00:01.000Z');
 });
 
 test('usage: what entries say of tokens is summed', async (t) => {

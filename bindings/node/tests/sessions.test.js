@@ -31,7 +31,24 @@ test('a deletion without a condition has to be said', async (t) => {
     assert.throws(() => session.deleteWhereSync(query), { code: 'VARVE_INVALID_ARGUMENT' });
     await assert.rejects(session.deleteWhere(query), { code: 'VARVE_INVALID_ARGUMENT' });
   }
+  assert.equal(session.deleteWhereSync(Buffer.from('{"text":"coffee"}')), 0);
   assert.equal(session.deleteWhereSync({}), 1);
+});
+
+test('the audit log says why each entry went', async (t) => {
+  const root = directory(t);
+  const store = openStore(t, root);
+  const session = store.sessionSync('s', { userId: 'ann' });
+  const memory = store.openMemorySync({ userId: 'ann' });
+  session.addBatchSync(['a', 'b', 'c', 'd', 'e'].map((id) => finding('tea', { id })));
+  await session.delete('a', 'asked for');
+  session.deleteSync('b', 'moved ☕');
+  await session.deleteWhere({ ids: ['c'] }, 'too old');
+  await memory.delete('d', 'wrong');
+  session.deleteSync('e', null);
+  const lines = readFileSync(join(root, 'sessions/s/tombstones.jsonl'), 'utf8').trim().split('\n');
+  assert.deepEqual(lines.map((line) => JSON.parse(line).reason),
+    ['asked for', 'moved ☕', 'too old', 'wrong', '']);
 });
 
 test('a condition that JSON would leave out deletes nothing, at any depth', async (t) => {
@@ -91,7 +108,7 @@ test('iterators go through every page, up to the limit', async (t) => {
     assert.throws(() => [...source.resultsSync({ limit: -1 })], { code: 'VARVE_INVALID_ARGUMENT' });
     assert.equal([...source.resultsSync({ limit: 501n })].length, 501);
     const odd = [{ limt: 1 }, { limit: '5' }, { limit: 1.5 }, '{', '[]', Buffer.from('{]'), 5, [1],
-      Buffer.from('{"text":"caf\xe9"}', 'latin1')];
+      Buffer.from('{"text":"caf\xe9"}', 'latin1'), Buffer.from('\uFEFF{}')];
     for (const wrong of odd) {
       assert.throws(() => [...source.resultsSync(wrong)], { code: 'VARVE_INVALID_ARGUMENT' });
     }
@@ -186,7 +203,9 @@ test('a session is opened or made', async (t) => {
 
 test('promises wait for nobody once nothing of JavaScript has to answer', (t) => {
   const store = openStore(t);
-  assert.equal(store[AT_ONCE], false);
+  assert.throws(() => store.setClock(() => undefined));
+  assert.throws(() => store.setTokenCounter('gpt'));
+  assert.equal(store[AT_ONCE], false, 'neither was taken');
   store.setClock(Date.now);
   store.setTokenCounter((text) => text.length);
   assert.equal(store[AT_ONCE], true);
@@ -215,6 +234,7 @@ test('an error has code, status, message, details and the place of the call', as
   assert.equal(error.details.member, 'tags[0]');
   assert.match(error.message, /tags/);
   assert.match(error.stack, /sessions\.test\.js/);
+  assert.ok(!('cause' in error));
   assert.throws(() => session.getSync('nobody'), { code: 'VARVE_NOT_FOUND' });
 });
 

@@ -58,7 +58,8 @@ test('Date becomes a time', async (t) => {
 
 test('half of a surrogate pair is refused, and named', async (t) => {
   const session = openSession(t);
-  for (const half of ['\uD800', '\uDC00', 'a\uD800b', '\uDC00\uD800', '\uFFFD\uD800']) {
+  for (const half of [
+    '\uD800', '\uDC00', 'a\uD800b', '\uDC00\uD800', '\uD800\uD800', '\uFFFD\uD800']) {
     assert.throws(() => session.getSync(half), { name: 'TypeError', message: /surrogate/ });
     await assert.rejects(session.delete('id', half), { code: 'VARVE_INVALID_ARGUMENT' });
     await assert.rejects(session.add(finding(half)),
@@ -133,6 +134,7 @@ test('an entry of a batch has all its members, in their order', async (t) => {
   const [plain, more] = await session.addBatch([finding('tea'), finding('cup', { traceId: 't' })]);
   const alone = Object.keys(await session.get(await session.add(finding('pot'))));
   assert.deepEqual(Object.keys(await session.get(plain)), ['batch', ...alone]);
+  assert.deepEqual(await session.addBatch([]), []);
   assert.deepEqual(Object.keys(await session.get(more)), ['batch', ...alone, 'traceId']);
 });
 
@@ -186,6 +188,21 @@ test('the index for people has ids, tags and types as its names', async (t) => {
   assert.deepEqual(index.tags, { a_b: ['my_id'] });
   assert.deepEqual(index.types, { finding: ['my_id'] });
   assert.equal(index.entries.my_id.lineNumber, 1);
+});
+
+test('figures and explanations keep the words and names that are not of varve', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  await session.add(finding('the order_id of Ann'));
+  const { metrics } = await store.stats();
+  assert.ok('memory.compaction.duration_ms' in metrics, Object.keys(metrics).join());
+  const page = await session.query({ text: 'order_id', sortBy: 'match', explain: true });
+  assert.equal(page.explain.sortBy, 'match');
+  const names = JSON.stringify(page.results[0].explain);
+  assert.match(names, /"order_id"/);
+  assert.doesNotMatch(names.replaceAll('order_id', ''), /"\w+_\w+":/);
+  const { entries, ...rest } = await session.index();
+  assert.ok('lastUpdated' in rest && 'byteOffset' in Object.values(entries)[0]);
 });
 
 test('options and reports are renamed as deep as they go', () => {

@@ -286,6 +286,26 @@ def test_a_session_is_opened_or_made(tmp_path):
         assert len(store.sessions()["sessions"]) == 1
 
 
+def test_the_audit_log_says_why_each_entry_went(tmp_path):
+    with varve.Store(tmp_path) as store, store.session("s", user_id="ann") as session:
+        session.add_batch({"id": name, "type": "finding", "content": 1} for name in "abcd")
+        session.delete("a", "asked for ☕")
+        session.delete_where(ids=["b"], reason="too old")
+        with store.memory(user_id="ann") as memory:
+            memory.delete("c", "wrong")
+        session.delete("d")
+    log = (tmp_path / "sessions/s/tombstones.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line).get("reason") for line in log.splitlines()] == [
+        "asked for ☕", "too old", "wrong", ""]
+
+
+def test_an_export_is_in_its_format_and_of_its_query(session):
+    session.add_batch({"id": name, "type": "finding", "content": name} for name in "ab")
+    (entry,) = json.loads(session.export("json", {"ids": ["b"]}))["entries"]
+    assert entry["id"] == "b"
+    assert len(json.loads(session.export("json", {}))["entries"]) == 2
+
+
 def test_delete_where_wants_a_query(session):
     session.add({"type": "finding", "content": 1})
     with pytest.raises(TypeError, match="needs a query"):
