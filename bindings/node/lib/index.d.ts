@@ -219,6 +219,8 @@ export interface ImportReport {
   refused: { line: number; reason: string }[];
   refusedTotal: number;
   format: string;
+  /** Of a dry run: all of it does not fit into the size limits without a compaction. */
+  exceedsLimit?: boolean;
 }
 
 export interface VerifyReport extends Report {

@@ -51,6 +51,8 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await session.addBatch(tickets);
   await session.record('user_message', spoken);
   await session.update(spoken);
+  const { exceedsLimit = false } = await session.importFile('./old.jsonl', { dryRun: true });
+  if (exceedsLimit) await session.compact();
   const tags = ['weather'] as const;
   const vector = [1] as const;
   await session.query({ types: tags, tags: { include: tags }, content: spoken, vector });

@@ -65,6 +65,13 @@ def test_log_lines_go_to_a_logger(store, caplog):
     assert record.levelno == logging.INFO
     assert record.varve["session_id"] == "kitchen"
     caplog.clear()
+    store.log_to(logging.getLogger("agent.memory"), varve.LOG_WARN)
+    store.create_session()
+    assert caplog.records == []
+    store.log_to(logging.getLogger("agent.memory"), varve.LOG_DEBUG)
+    store.create_session().add({"type": "finding", "content": 1})
+    assert logging.DEBUG in {record.levelno for record in caplog.records}
+    caplog.clear()
     store.set_log(None)
     store.create_session()
     assert caplog.records == []
