@@ -90,6 +90,53 @@ def test_the_loop_goes_on_meanwhile(tmp_path):
     asyncio.run(main())
 
 
+def test_the_loop_goes_on_while_a_store_is_closed():
+    async def main():
+        loop = asyncio.get_running_loop()
+        heard = []
+
+        async def hear(message):
+            heard.append(message)
+
+        def receive(level, line):
+            asyncio.run_coroutine_threadsafe(hear(line["message"]), loop).result(timeout=60)
+
+        store = await varve.aio.Store("memory:").open()
+        await store.create_session()
+        await store.set_log(receive)
+        await store.close()
+        assert "session closed" in heard
+    asyncio.run(main())
+
+
+def test_results_have_been_read_when_they_arrive():
+    async def main():
+        async with varve.aio.Store("memory:") as store:
+            session = await store.session("s", user_id="ann")
+            await session.add({"type": "finding", "content": "tea"})
+            memory = await store.memory(user_id="ann")
+            for results in (await session.query(), await store.query(), await memory.search()):
+                results.close()
+                assert [result["entry"]["content"] for result in results] == ["tea"]
+    asyncio.run(main())
+
+
+def test_the_end_of_a_block_closes():
+    async def main():
+        async with varve.aio.Store("memory:") as store:
+            async with await store.session("s", {"title": "Kitchen"}) as session:
+                assert (await session.metadata())["title"] == "Kitchen"
+            async with await store.memory({"user_id": "ann", "window": 1}) as memory:
+                for content in ("one", "two"):
+                    await memory.record("chat", {"content": content})
+                context = await memory.context("chat")
+                assert [entry["content"] for entry in context["entries"]] == ["two"]
+            for call in (session.count, memory.clear):
+                with pytest.raises(varve.BadHandle):
+                    await call()
+    asyncio.run(main())
+
+
 def test_a_cancelled_call_is_carried_out_if_it_has_begun():
     begun, go = threading.Event(), threading.Event()
 
@@ -191,3 +238,5 @@ def test_every_method_has_its_variant(name):
     plain, variant = getattr(varve, name), getattr(varve.aio, name)
     public = {member for member, _ in inspect.getmembers(plain) if not member.startswith("_")}
     assert public - {"store"} <= set(dir(variant))
+    for member in public - {"store", "id"}:
+        assert inspect.unwrap(getattr(variant, member)).__name__ == member

@@ -23,6 +23,7 @@ def test_documents_are_dicts_keywords_or_text(session):
 def test_a_configuration_is_a_dict_or_keywords():
     for store in (varve.Store("memory:", {"durability": "os"}),
                   varve.Store("memory:", durability="os"),
+                  varve.Store(uri="memory:", config={"durability": "os"}),
                   varve.Store("memory:", {"durability": "commit"}, durability="os")):
         with store, store.create_session() as session:
             assert session.stats()["durability"] == "os"

@@ -115,7 +115,8 @@ def test_what_ends_the_program_is_raised_by_the_call(store, session, unraisable,
             (store.set_clock, (session.count, session.query, lambda: session.get("missing"),
                                lambda: list(store.iterate_sessions()),
                                lambda: store.query(session_ids=["missing"]),
-                               lambda: store.open_session("missing"))),
+                               lambda: store.open_session("missing"),
+                               lambda: store.memory(user_id="bo"))),
             (store.set_log, (session.close,))):
         register(end)
         for work in works:

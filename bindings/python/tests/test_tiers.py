@@ -16,6 +16,7 @@ def test_a_window():
         assert len(window) == 2
         assert [message["content"] for message in window.recent()] == ["two", {"three": 3}]
         assert window.recent(1)[0]["content"] == {"three": 3}
+        assert window.recent(0) == []
         assert window.text().startswith("user: two\n")
         with pytest.raises(varve.InvalidArgument):
             window.recent(-1)
