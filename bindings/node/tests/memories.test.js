@@ -72,6 +72,8 @@ test('window: the oldest message leaves a full one', async () => {
   assert.equal(await window.text(), 'user: two\nuser: three\n');
   assert.deepEqual(window.recentSync(1).map(({ content }) => content), ['three']);
   assert.deepEqual(window.recentSync(0), []);
+  await window.add({ role: 'user', content: 'four', traceId: 't' });
+  assert.equal(window.recentSync(1)[0].traceId, 't');
   assert.equal(window.recentSync(2n ** 64n - 1n).length, 2);
   for (const count of [
     1.5, -1, 2 ** 53, 2n ** 64n, 2n ** 64n + 1n, -1n, NaN, Infinity, '1', true]) {

@@ -164,6 +164,10 @@ test('preferences, types and members of your own in metadata stay as they are', 
   assert.deepEqual(metadata.preferences, preferences);
   assert.deepEqual(metadata.my_own, { aB: 1, a_b: 2 });
   assert.deepEqual(metadata.decayConfig, { typeSpecific: { tool_call: { halfLifeHours: 2 } } });
+  await session.update({
+    decayConfig: { minDecayFactor: 0.5 }, compactionConfig: { autoCompact: false } });
+  const { decayConfig, compactionConfig } = await session.metadata();
+  assert.deepEqual([decayConfig.minDecayFactor, compactionConfig.autoCompact], [0.5, false]);
   await session.add({ type: 'tool_call', content: 1 });
   assert.equal((await session.stats()).types.tool_call, 1);
   assert.equal((await session.metadata()).statistics.tool_call, 1);
