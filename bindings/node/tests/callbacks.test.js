@@ -42,6 +42,23 @@ test('what is no function is refused where it is given, and the one before stays
   assert.ok(lines > 0);
 });
 
+test('functions of one store and session leave those of others alone', async (t) => {
+  const told = [];
+  const sessions = ['a', 'b'].map((name) => {
+    const store = openStore(t);
+    store.setLog(() => told.push(`log of ${name}`));
+    const session = store.createSessionSync();
+    session.setProgress(() => { told.push(`progress of ${name}`); });
+    return session;
+  });
+  for (const [session, name] of [[sessions[0], 'a'], [sessions[1], 'b']]) {
+    told.length = 0;
+    session.verifySync();
+    session.closeSync();
+    assert.deepEqual(new Set(told), new Set([`log of ${name}`, `progress of ${name}`]));
+  }
+});
+
 test('levels keep lines away', (t) => {
   const store = openStore(t);
   const lines = [];

@@ -12,7 +12,8 @@ const ROUND_TRIPS = {
   fractions: [0.1, 1e300, 5e-324, 0.12345678901234568],
   'texts that look like numbers': ['9007199254740993', ',9007199254740993,', 'bigint-0:1'],
   'marks beside big integers': ['bigint-0:7', 9007199254740993n, '"', '\\"'],
-  texts: ['', 'a\0b', '\u{1F600}\u{1F468}\u200D\u{1F469}', '\uFFFD', '\u2028"\\\n', 'é'],
+  texts: ['', 'a\0b', '\u{1F600}\u{1F468}\u200D\u{1F469}', '\uFFFD', '\u2028"\\\n', 'é',
+    '\x7F\x80\u07FF\u0800\uD7FF\uE000\uFFFF\u{10000}\u{10FFFF}'],
   nested: [{ a: [{ b: null, c: [true, false, 9007199254740993n] }] }],
   names: [JSON.parse('{"__proto__":{"n":1},"constructor":2,"toString":3}')],
 };
