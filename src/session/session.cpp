@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "json/object_reader.h"
 #include "log/failure_buffer.h"
 #include "query/parse.h"
 #include "session/catalog.h"
 #include "session/core.h"
-#include "session/entry/batch_input.h"
+#include "session/entry/entry_input.h"
 #include "session/metadata/expiry.h"
 #include "session/query/query.h"
 #include "session/query/selection.h"
@@ -133,15 +132,10 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
 const std::string& Session::id() const { return parts_->core.id; }
 
 Result<std::string> Session::add(std::string_view text) {
-  json::Document scratch;
-  auto draft = entry::draft(text, parts_->draft_options(), parts_->ids, scratch);
-  if (!draft.ok()) {
-    return json::with_example(draft.status(), text,
-                              R"(an entry looks like {"type":"finding","content":"tea"})");
-  }
-  std::string id = draft->facts.id;
+  VARVE_TRY_ASSIGN(entry::Draft draft, draft_entry(text, parts_->draft_options(), parts_->ids));
+  std::string id = draft.facts.id;
   WriteRequest request;
-  request.drafts.push_back(*std::move(draft));
+  request.drafts.push_back(std::move(draft));
   VARVE_TRY(parts_->writer.submit(request));
   parts_->writer.save_snapshot(Saving::kIfDue);
   return id;

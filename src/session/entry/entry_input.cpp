@@ -1,4 +1,4 @@
-#include "session/entry/batch_input.h"
+#include "session/entry/entry_input.h"
 
 #include <utility>
 
@@ -85,6 +85,15 @@ Result<std::vector<entry::Draft>> draft_lines(std::string_view text,
 }
 
 }  // namespace
+
+Result<entry::Draft> draft_entry(std::string_view text, const entry::DraftOptions& options,
+                                 IdGenerator& ids) {
+  json::Document scratch;
+  auto draft = entry::draft(text, options, ids, scratch);
+  if (draft.ok()) return draft;
+  return json::with_example(draft.status(), text,
+                            R"(an entry looks like {"type":"finding","content":"tea"})");
+}
 
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               const entry::DraftOptions& options,

@@ -1,4 +1,4 @@
-// Input of several entries: as a JSON array or as JSON lines.
+// Entries as callers give them: one, or several as a JSON array or as JSON lines.
 #pragma once
 
 #include <string_view>
@@ -9,6 +9,9 @@
 #include "entry/entry.h"
 
 namespace varve::session {
+
+Result<entry::Draft> draft_entry(std::string_view text, const entry::DraftOptions& options,
+                                 IdGenerator& ids);
 
 // Drafts of all entries in `text`, in order. If one entry is wrong, the call fails with the first
 // such entry's place: its path in an array ("[3].tags[0]") or its line, and the offset in `text`.
