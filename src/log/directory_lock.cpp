@@ -23,6 +23,26 @@ constexpr int64_t kGiveWayMaxUs = 5 * kBackOffMaxUs;
 constexpr int64_t kStateValidMs = 5000;
 constexpr int64_t kTimeAheadMaxMs = 60'000;
 
+// Says that somebody waits from begin() on, also where memory runs out meanwhile, to its end.
+class TellsWaiting {
+ public:
+  explicit TellsWaiting(io::File& lock_file) : lock_file_(lock_file) {}
+  ~TellsWaiting() {
+    if (has_begun_) lock_file_.tell_waiting(false);
+  }
+  TellsWaiting(const TellsWaiting&) = delete;
+  TellsWaiting& operator=(const TellsWaiting&) = delete;
+
+  void begin() {
+    if (!has_begun_) lock_file_.tell_waiting(true);
+    has_begun_ = true;
+  }
+
+ private:
+  io::File& lock_file_;
+  bool has_begun_ = false;
+};
+
 // Between half and all of `back_off_us`, so that waiters do not keep in step.
 int64_t jittered(int64_t back_off_us, Random& random) {
   std::array<uint8_t, 1> byte{};
@@ -89,15 +109,13 @@ Status DirectoryStorage::wait_for_lock(int64_t deadline_us, bool* waited) {
     if (waited != nullptr) *waited = true;
     give_way();
   }
-  bool tells = false;
-  Status status = ask_for_lock(deadline_us, waited, &tells);
-  if (tells) lock_file_->tell_waiting(false);
+  Status status = ask_for_lock(deadline_us, waited);
   if (status.ok()) locked_us_ = environment_.clock->monotonic_us();
   return status;
 }
 
-// Sets `tells` when it waited for long, and told others so.
-Status DirectoryStorage::ask_for_lock(int64_t deadline_us, bool* waited, bool* tells) {
+Status DirectoryStorage::ask_for_lock(int64_t deadline_us, bool* waited) {
+  TellsWaiting tells(*lock_file_);
   std::optional<int64_t> start_us;
   int64_t back_off_us = kBackOffMinUs;
   for (;;) {
@@ -108,10 +126,7 @@ Status DirectoryStorage::ask_for_lock(int64_t deadline_us, bool* waited, bool* t
     const int64_t left_us = deadline_us - now_us;
     if (left_us <= 0) return busy_status();
     if (!start_us) start_us = now_us;
-    if (!*tells && now_us - *start_us >= kLongWaitUs) {
-      lock_file_->tell_waiting(true);
-      *tells = true;
-    }
+    if (now_us - *start_us >= kLongWaitUs) tells.begin();
     if (work_while_waiting_) work_while_waiting_();
     environment_.clock->sleep_us(std::min(left_us, jittered(back_off_us, *environment_.random)));
     back_off_us = std::min(back_off_us * 2, kBackOffMaxUs);

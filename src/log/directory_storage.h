@@ -140,7 +140,7 @@ class DirectoryStorage final : public SessionStorage {
   Status open_lock_file();
   Result<bool> lock_file_is_current();
   Status wait_for_lock(int64_t deadline_us, bool* waited);
-  Status ask_for_lock(int64_t deadline_us, bool* waited, bool* tells);
+  Status ask_for_lock(int64_t deadline_us, bool* waited);
   bool gives_way(int64_t deadline_us);
   void give_way();
   Status busy_status();

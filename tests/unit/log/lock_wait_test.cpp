@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -111,6 +112,18 @@ TEST_F(LockWait, WhoWaitsForLongSaysSo) {
   ASSERT_EQ(lock(*storage_, 1'000'000).code(), Code::kBusy);
   EXPECT_GT(told, 400u);
   EXPECT_FALSE(probe->is_another_waiting()) << "it no longer waits";
+}
+
+// What it does meanwhile reads others' entries, for which memory may run out.
+TEST_F(LockWait, WhoGaveUpWaitingSaysSoNoMore) {
+  const auto probe = open_lock_file();
+  ASSERT_NE(probe, nullptr);
+  ASSERT_TRUE(lock(*other_).ok());
+  storage_->set_work_while_waiting([&] {
+    if (probe->is_another_waiting()) throw std::bad_alloc();
+  });
+  EXPECT_THROW((void)lock(*storage_, 1'000'000).ok(), std::bad_alloc);
+  EXPECT_FALSE(probe->is_another_waiting());
 }
 
 TEST_F(LockWait, WhoHeldItForLongLetsThoseInFirstWhoHaveWaitedForLong) {
