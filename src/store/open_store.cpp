@@ -31,6 +31,14 @@ Status no_thread_started(const std::system_error& failure) {
           std::move(place)};
 }
 
+// A letter and a colon are a directory, and so is what begins with a colon, but for the name that
+// another library gives to a store in memory.
+bool has_unknown_scheme(std::string_view path) {
+  const size_t colon = path.find(':');
+  if (path == ":memory:") return true;
+  return colon != std::string_view::npos && colon > 1 && path.find('/') > colon;
+}
+
 }  // namespace
 
 Status OpenStore::open_engine(std::string_view config_json) {
@@ -41,8 +49,7 @@ Status OpenStore::open_engine(std::string_view config_json) {
   }
   if (path.starts_with("file:")) {
     path.remove_prefix(5);
-  } else if (const size_t colon = path.find(':');
-             colon != std::string_view::npos && colon != 1 && path.find('/') > colon) {
+  } else if (has_unknown_scheme(path)) {
     return {Code::kUnsupported, "no storage engine has the scheme of '" + std::string(path) +
                                     "'; give a directory, file:PATH or memory:"};
   }

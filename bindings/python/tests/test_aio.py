@@ -102,10 +102,11 @@ def test_the_loop_goes_on_while_a_store_is_closed():
             asyncio.run_coroutine_threadsafe(hear(line["message"]), loop).result(timeout=60)
 
         store = await varve.aio.Store("memory:").open()
-        await store.create_session()
+        session = await store.create_session()
         await store.set_log(receive)
         await store.close()
         assert "session closed" in heard
+        await session.close()
     asyncio.run(main())
 
 
