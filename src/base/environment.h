@@ -28,10 +28,12 @@ class Random {
   virtual void fill(std::span<uint8_t> bytes) = 0;  // unpredictable; never fails
 };
 
-[[nodiscard]] inline uint64_t random_number(Random& random) {
-  std::array<uint8_t, sizeof(uint64_t)> bytes;
+// A number, or an array of numbers. An array costs one fill, which may be a system call.
+template <typename Value>
+[[nodiscard]] Value random_value(Random& random) {
+  std::array<uint8_t, sizeof(Value)> bytes;
   random.fill(bytes);
-  return std::bit_cast<uint64_t>(bytes);
+  return std::bit_cast<Value>(bytes);
 }
 
 }  // namespace varve

@@ -85,23 +85,35 @@ bool is_valid_tag(std::string_view tag) noexcept {
   return count > 0;
 }
 
+void IdGenerator::draw_counter() {
+  const auto [high, low] = random_value<std::array<uint64_t, 2>>(random_);
+  counter_high_ = high & kHighMask;
+  counter_low_ = low & kLowMask;
+  steps_left_ = 0;
+}
+
+// A random step keeps the next id unguessable; 32 bits of it leave room for many steps.
+void IdGenerator::step_counter() {
+  if (steps_left_ == 0) {
+    steps_ = random_value<decltype(steps_)>(random_);
+    steps_left_ = steps_.size();
+  }
+  counter_low_ += uint64_t{1} + steps_[--steps_left_];
+  if (counter_low_ <= kLowMask) return;
+  counter_low_ &= kLowMask;
+  if (++counter_high_ <= kHighMask) return;
+  counter_high_ = 0;
+  ++last_ms_;
+}
+
 std::string IdGenerator::next(std::string_view prefix) {
   const std::lock_guard guard(mutex_);
   const int64_t now_ms = std::max<int64_t>(clock_.now_ms(), 0);
   if (now_ms > last_ms_) {
     last_ms_ = now_ms;
-    counter_high_ = random_number(random_) & kHighMask;
-    counter_low_ = random_number(random_) & kLowMask;
+    draw_counter();
   } else {
-    // A random step keeps the next id unguessable; 32 bits of it leave room for many steps.
-    counter_low_ += 1 + (random_number(random_) & 0xFFFFFFFFu);
-    if (counter_low_ > kLowMask) {
-      counter_low_ &= kLowMask;
-      if (++counter_high_ > kHighMask) {
-        counter_high_ = 0;
-        ++last_ms_;
-      }
-    }
+    step_counter();
   }
   const uint64_t high =
       (static_cast<uint64_t>(last_ms_) & kTimeMask) << 16 | uint64_t{7} << 12 | counter_high_;

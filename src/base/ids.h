@@ -1,6 +1,7 @@
 // Identifiers of entries and sessions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -35,12 +36,19 @@ class IdGenerator {
   [[nodiscard]] std::string next(std::string_view prefix);
 
  private:
+  void draw_counter();
+  void step_counter();
+
   Clock& clock_;
   Random& random_;
   std::mutex mutex_;  // guards the rest
   int64_t last_ms_ = -1;
   uint64_t counter_high_ = 0;  // 12 bits: rand_a
   uint64_t counter_low_ = 0;   // 62 bits: rand_b
+  // Drawn together, since drawing is a system call, and for one millisecond only: what makes this
+  // state a second time (a virtual machine that is copied) hardly meets the same one again.
+  std::array<uint32_t, 16> steps_{};
+  size_t steps_left_ = 0;
 };
 
 }  // namespace varve

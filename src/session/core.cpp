@@ -46,7 +46,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       analyzers(context.analyzers == nullptr ? *own_analyzers : *context.analyzers),
       durability(settings.durability),
       vectors(*storage),
-      hash_seed(random_number(*session_context.random)),
+      hash_seed(random_value<uint64_t>(*session_context.random)),
       index(empty_index()),
       metadata(settings),
       cache_(settings.cached_entries_max) {

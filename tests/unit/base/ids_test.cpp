@@ -34,8 +34,10 @@ class CountingRandom final : public Random {
  public:
   void fill(std::span<uint8_t> bytes) override {
     for (uint8_t& byte : bytes) byte = state_ = static_cast<uint8_t>(state_ * 73 + 41);
+    ++fill_count_;
   }
   uint8_t state_ = 7;
+  int fill_count_ = 0;
 };
 
 // An independent decoder: the 128 bits of the id's 26 characters as 32 hexadecimal digits.
@@ -88,6 +90,43 @@ TEST(Ids, IncreaseWhileTheClockStandsStill) {
     EXPECT_LT(last, id);
     last = id;
   }
+}
+
+// The system's randomness is a system call, a tenth of an entry in a batch.
+TEST(Ids, DrawOnceForManyIdsOfOneMillisecond) {
+  ScriptedClock clock(1768055025678);
+  CountingRandom random;
+  IdGenerator ids(clock, random);
+  for (int i = 0; i < 101; ++i) (void)ids.next("mem_");
+  EXPECT_LE(random.fill_count_, 8);
+}
+
+TEST(Ids, DrawAnewInEachMillisecond) {
+  ScriptedClock clock(1768055025678);
+  CountingRandom random;
+  IdGenerator ids(clock, random);
+  for (int i = 0; i < 3; ++i) (void)ids.next("mem_");
+  const int before = random.fill_count_;
+  ++clock.now_ms_;
+  (void)ids.next("mem_");
+  EXPECT_EQ(random.fill_count_, before + 1);
+  (void)ids.next("mem_");
+  EXPECT_EQ(random.fill_count_, before + 2) << "a step drawn for the millisecond before";
+}
+
+// With 32 random bits a step, steps repeat hardly ever; bits of one another would.
+TEST(Ids, NoTwoStepsOfAMillisecondAreTheSame) {
+  ScriptedClock clock(1768055025678);
+  CountingRandom random;
+  IdGenerator ids(clock, random);
+  std::set<uint64_t> steps;
+  uint64_t last = 0;
+  for (int i = 0; i < 50; ++i) {
+    const uint64_t low = std::stoull(uuid_hex(ids.next("")).substr(16), nullptr, 16);
+    if (i > 0) steps.insert(low - last);
+    last = low;
+  }
+  EXPECT_EQ(steps.size(), 49u);
 }
 
 TEST(Ids, IncreaseWhenTheClockGoesBackAndForth) {
