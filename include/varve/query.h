@@ -161,6 +161,23 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_results_score(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
+ * Returns the cursor for "after", by which the same query gives the next page; empty on the last
+ * page. It has no character that JSON escapes. Borrowed: lives until varve_results_free.
+ *
+ * @param[in]  results    results of a query.
+ * @param[out] cursor_out the cursor.
+ * @param[out] cursor_len_out [bytes] 0: there is no next page.
+ * @param[out] error_out  caller frees; may be NULL.
+ *
+ * @errors  VARVE_BAD_HANDLE
+ * @thread  one thread at a time per results
+ */
+VARVE_API VARVE_MUST_USE varve_status_t varve_results_next(
+    const varve_results_t *results, const char **cursor_out VARVE_OUT_BORROWED VARVE_NULLABLE,
+    size_t *cursor_len_out VARVE_OUT VARVE_NULLABLE,
+    varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
+
+/**
  * Returns all results at once:
  * {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
  * where "next" is the cursor for "after", or null on the last page. With "explain", every result

@@ -73,6 +73,12 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
       return varve_results_json(this->handle(), text, len, error);
     });
   }
+  // The cursor for "after", by which the same query gives the next page; empty on the last one.
+  Answer<std::string_view> next() const {
+    return borrow([&](const char **text, size_t *len, varve_error_t **error) {
+      return varve_results_next(this->handle(), text, len, error);
+    });
+  }
   Answer<double> score(size_t index) const {
     return this->template make<double, double>(varve_results_score, index);
   }

@@ -53,14 +53,14 @@ Status with_result(ResultsRecord& record, size_t index, Use&& use) {
 }
 
 // `text` is followed by a NUL.
-void give(std::string_view text, const char** json_out, size_t* json_len_out) {
-  if (json_out != nullptr) *json_out = text.data();
-  if (json_len_out != nullptr) *json_len_out = text.size();
+void give(std::string_view text, const char** text_out, size_t* text_len_out) {
+  if (text_out != nullptr) *text_out = text.data();
+  if (text_len_out != nullptr) *text_len_out = text.size();
 }
 
-void clear(const char** json_out, size_t* json_len_out) {
-  if (json_out != nullptr) *json_out = nullptr;
-  if (json_len_out != nullptr) *json_len_out = 0;
+void clear(const char** text_out, size_t* text_len_out) {
+  if (text_out != nullptr) *text_out = nullptr;
+  if (text_len_out != nullptr) *text_len_out = 0;
 }
 
 }  // namespace
@@ -123,6 +123,15 @@ varve_status_t varve_results_score(const varve_results_t* results, size_t index,
     return with_result(record, index, [&](const QueryResult& result) {
       if (relevance_out != nullptr) *relevance_out = result.relevance;
     });
+  });
+}
+
+varve_status_t varve_results_next(const varve_results_t* results, const char** cursor_out,
+                                  size_t* cursor_len_out, varve_error_t** error_out) {
+  clear(cursor_out, cursor_len_out);
+  return with_results(results, error_out, [&](ResultsRecord& record) -> Status {
+    give(record.results().next, cursor_out, cursor_len_out);
+    return {};
   });
 }
 

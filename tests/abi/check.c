@@ -199,6 +199,8 @@ extern varve_status_t (*check_varve_results_entry)(const varve_results_t *, size
 varve_status_t (*check_varve_results_entry)(const varve_results_t *, size_t, const char **, size_t *, varve_error_t **) = varve_results_entry;
 extern varve_status_t (*check_varve_results_score)(const varve_results_t *, size_t, double *, varve_error_t **);
 varve_status_t (*check_varve_results_score)(const varve_results_t *, size_t, double *, varve_error_t **) = varve_results_score;
+extern varve_status_t (*check_varve_results_next)(const varve_results_t *, const char **, size_t *, varve_error_t **);
+varve_status_t (*check_varve_results_next)(const varve_results_t *, const char **, size_t *, varve_error_t **) = varve_results_next;
 extern varve_status_t (*check_varve_results_json)(const varve_results_t *, const char **, size_t *, varve_error_t **);
 varve_status_t (*check_varve_results_json)(const varve_results_t *, const char **, size_t *, varve_error_t **) = varve_results_json;
 extern void (*check_varve_results_free)(varve_results_t *);

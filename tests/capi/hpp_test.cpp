@@ -74,6 +74,23 @@ TEST(Hpp, EntriesOfABatchComeInWhatTheCallerHas) {
   EXPECT_EQ(session.count(), 4U);
 }
 
+TEST(Hpp, PagesFollowOneAnother) {
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session();
+  for (const char* id : {"a", "b", "c"}) {
+    session.add(R"({"id":")" + std::string(id) + R"(","type":"finding","content":1})");
+  }
+  std::vector<std::string> pages;
+  for (std::string after;;) {
+    const varve::Results page =
+        session.query(R"({"sort_by":"time","order":"asc","limit":2)" + after + "}");
+    pages.push_back(std::to_string(page.size()));
+    if (page.next().empty()) break;
+    after = R"(,"after":)" + varve::json_string(page.next());
+  }
+  EXPECT_EQ(pages, (std::vector<std::string>{"2", "1"}));
+}
+
 TEST(Hpp, AnyTextBecomesJson) {
   EXPECT_EQ(varve::json_string("say \"tea\\coffee\"\n\x1f"),
             R"("say \"tea\\coffee\"\u000a\u001f")");

@@ -147,6 +147,21 @@ TEST_F(ThreeEntries, OneByOneAreTheSameAsAllAtOnce) {
   }
 }
 
+TEST_F(ThreeEntries, TheNextPageIsAskedForByTheCursor) {
+  const std::string query = R"({"sort_by":"time","limit":2)";
+  const Results first = session_.query(query + "}");
+  const char* cursor = nullptr;
+  size_t len = 0;
+  ASSERT_EQ(varve_results_next(first.get(), &cursor, &len, nullptr), VARVE_OK);
+  EXPECT_EQ(std::string(cursor, len), first.next());
+  EXPECT_EQ(len, std::strlen(cursor));
+  const Results last = session_.query(query + R"(,"after":")" + cursor + "\"}");
+  EXPECT_EQ(first.ids() + "; " + last.ids(), "a b; c");
+  ASSERT_EQ(varve_results_next(last.get(), &cursor, &len, nullptr), VARVE_OK);
+  EXPECT_STREQ(cursor, "");
+  EXPECT_EQ(len, 0u);
+}
+
 TEST_F(ThreeEntries, AnIndexTooLargeIsRefusedAndClearsItsOuts) {
   const Results results = session_.query();
   for (const size_t index : {size_t{3}, SIZE_MAX}) {
@@ -170,6 +185,7 @@ TEST_F(ThreeEntries, AnIndexTooLargeIsRefusedAndClearsItsOuts) {
   EXPECT_EQ(varve_results_entry(results.get(), 0, nullptr, nullptr, nullptr), VARVE_OK);
   EXPECT_EQ(varve_results_score(results.get(), 0, nullptr, nullptr), VARVE_OK);
   EXPECT_EQ(varve_results_json(results.get(), nullptr, nullptr, nullptr), VARVE_OK);
+  EXPECT_EQ(varve_results_next(results.get(), nullptr, nullptr, nullptr), VARVE_OK);
 }
 
 void expect_no_results(const varve_results_t* results) {
@@ -178,6 +194,11 @@ void expect_no_results(const varve_results_t* results) {
   double relevance = 9;
   EXPECT_EQ(varve_results_count(results), 0u);
   EXPECT_EQ(varve_results_json(results, &text, &len, nullptr), VARVE_BAD_HANDLE);
+  EXPECT_EQ(text, nullptr);
+  EXPECT_EQ(len, 0u);
+  text = reinterpret_cast<const char*>(0x10);
+  len = 9;
+  EXPECT_EQ(varve_results_next(results, &text, &len, nullptr), VARVE_BAD_HANDLE);
   EXPECT_EQ(text, nullptr);
   EXPECT_EQ(len, 0u);
   ErrorOut error;

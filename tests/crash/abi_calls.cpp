@@ -543,6 +543,11 @@ Calls handle_calls() {
       call("varve_results_score",
            [](Ground& g, Outs& o) { return varve_results_score(g.results, 0, &o.score, &o.error); })
           .after(find_results),
+      call("varve_results_next",
+           [](Ground& g, Outs& o) {
+             return varve_results_next(g.results, &o.borrowed, &o.len, &o.error);
+           })
+          .after(find_results),
       call("varve_results_free",
            [](Ground& g, Outs&) {
              varve_results_free(g.results);

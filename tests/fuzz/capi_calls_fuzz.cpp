@@ -403,6 +403,7 @@ constexpr Row kRows[] = {
     ROW(varve_context_record),
     ROW(varve_results_entry),
     ROW(varve_results_score),
+    ROW(varve_results_next),
     ROW(varve_results_json),
 };
 #undef ROW

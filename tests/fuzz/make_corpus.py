@@ -105,6 +105,7 @@ CAPI_CALLS = {
              + of_session("varve_session_query", NONE, OUT, OUT)
              + call("varve_results_entry", HANDLE, b"\0", OUT, OUT, OUT)
              + call("varve_results_score", HANDLE, b"\0", OUT, OUT)
+             + call("varve_results_next", HANDLE, OUT, OUT, OUT)
              + call("varve_results_json", HANDLE, OUT, OUT, OUT),
     "maintenance": ADDED + b"".join(
         of_session("varve_session_" + name, NONE, OUT, OUT, OUT)

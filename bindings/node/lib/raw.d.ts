@@ -1746,6 +1746,20 @@ export interface Raw {
   varve_results_score_async(results: Handle | null, index: number | bigint, cancel_flag?: Int32Array | null): Promise<number>;
 
   /**
+   * Returns the cursor for "after", by which the same query gives the next page; empty on the last
+   * page. It has no character that JSON escapes. Borrowed: lives until varve_results_free.
+   *
+   * @param[in]  results    results of a query.
+   * @param[out] cursor_out the cursor.
+   * @param[out] cursor_len_out [bytes] 0: there is no next page.
+   * @param[out] error_out  caller frees; may be NULL.
+   *
+   * @errors  VARVE_BAD_HANDLE
+   * @thread  one thread at a time per results
+   */
+  varve_results_next(results: Handle | null): string;
+
+  /**
    * Returns all results at once:
    * {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
    * where "next" is the cursor for "after", or null on the last page. With "explain", every result

@@ -103,6 +103,7 @@ struct Library {
   size_t (*varve_results_count)(const varve_results_t *results);
   varve_status_t (*varve_results_entry)(const varve_results_t *results, size_t index, const char **json_out, size_t *json_len_out, varve_error_t **error_out);
   varve_status_t (*varve_results_score)(const varve_results_t *results, size_t index, double *relevance_out, varve_error_t **error_out);
+  varve_status_t (*varve_results_next)(const varve_results_t *results, const char **cursor_out, size_t *cursor_len_out, varve_error_t **error_out);
   varve_status_t (*varve_results_json)(const varve_results_t *results, const char **json_out, size_t *json_len_out, varve_error_t **error_out);
   void (*varve_results_free)(varve_results_t *results);
   varve_status_t (*varve_transcript_append)(varve_session_t *session, const char *role, size_t role_len, const char *content, size_t content_len, varve_error_t **error_out);
@@ -1364,6 +1365,21 @@ struct ResultsScore {
   void discard() {  }
 };
 
+struct ResultsNext {
+  static constexpr const char *name = "varve_results_next";
+  static constexpr size_t argument_count = 1;
+  varve_results_t *results = nullptr;
+  BorrowedText cursor_out;
+  void read(const Arguments &in) {
+    results = in.handle<varve_results_t>(0, "results");
+  }
+  void run(Outcome &outcome) { outcome.status = library.varve_results_next(results, &cursor_out.data, &cursor_out.size, &outcome.error); }
+  napi_value result(napi_env env) {
+    return give(env, cursor_out);
+  }
+  void discard() {  }
+};
+
 struct ResultsJson {
   static constexpr const char *name = "varve_results_json";
   static constexpr size_t argument_count = 1;
@@ -1510,6 +1526,7 @@ const std::vector<Symbol> symbols = {
     {"varve_results_count", reinterpret_cast<void **>(&library.varve_results_count)},
     {"varve_results_entry", reinterpret_cast<void **>(&library.varve_results_entry)},
     {"varve_results_score", reinterpret_cast<void **>(&library.varve_results_score)},
+    {"varve_results_next", reinterpret_cast<void **>(&library.varve_results_next)},
     {"varve_results_json", reinterpret_cast<void **>(&library.varve_results_json)},
     {"varve_results_free", reinterpret_cast<void **>(&library.varve_results_free)},
     {"varve_transcript_append", reinterpret_cast<void **>(&library.varve_transcript_append)},
@@ -1659,6 +1676,7 @@ const std::vector<Function> functions = {
     {"varve_results_entry", call_now<ResultsEntry>},
     {"varve_results_score", call_now<ResultsScore>},
     {"varve_results_score_async", call_later<ResultsScore>},
+    {"varve_results_next", call_now<ResultsNext>},
     {"varve_results_json", call_now<ResultsJson>},
     {"varve_results_free", call_now<ResultsFree>},
     {"varve_results_free_async", call_later<ResultsFree>},

@@ -1727,6 +1727,19 @@ pub struct Api {
     /// ```
     pub varve_results_score: unsafe extern "C" fn(results: *const varve_results_t, index: usize, relevance_out: *mut f64, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
+    /// Returns the cursor for "after", by which the same query gives the next page; empty on the last
+    /// page. It has no character that JSON escapes. Borrowed: lives until varve_results_free.
+    ///
+    /// @param[in]  results    results of a query.
+    /// @param[out] cursor_out the cursor.
+    /// @param[out] cursor_len_out [bytes] 0: there is no next page.
+    /// @param[out] error_out  caller frees; may be NULL.
+    ///
+    /// @errors  VARVE_BAD_HANDLE
+    /// @thread  one thread at a time per results
+    /// ```
+    pub varve_results_next: unsafe extern "C" fn(results: *const varve_results_t, cursor_out: *mut *const c_char, cursor_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
+    /// ```text
     /// Returns all results at once:
     /// {"results":[{"entry":{...},"session_id","relevance","decay_factor","match_quality"}],"next"},
     /// where "next" is the cursor for "after", or null on the last page. With "explain", every result
@@ -1875,6 +1888,7 @@ impl Api {
         "varve_results_count",
         "varve_results_entry",
         "varve_results_score",
+        "varve_results_next",
         "varve_results_json",
         "varve_results_free",
         "varve_transcript_append",
@@ -1972,6 +1986,7 @@ impl Api {
                 varve_results_count: transmute(symbol(c"varve_results_count")?),
                 varve_results_entry: transmute(symbol(c"varve_results_entry")?),
                 varve_results_score: transmute(symbol(c"varve_results_score")?),
+                varve_results_next: transmute(symbol(c"varve_results_next")?),
                 varve_results_json: transmute(symbol(c"varve_results_json")?),
                 varve_results_free: transmute(symbol(c"varve_results_free")?),
                 varve_transcript_append: transmute(symbol(c"varve_transcript_append")?),

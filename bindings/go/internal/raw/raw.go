@@ -281,6 +281,7 @@ const (
 	symbolResultsCount
 	symbolResultsEntry
 	symbolResultsScore
+	symbolResultsNext
 	symbolResultsJSON
 	symbolResultsFree
 	symbolTranscriptAppend
@@ -369,6 +370,7 @@ var symbolNames = [symbolCount]string{
 	"varve_results_count",
 	"varve_results_entry",
 	"varve_results_score",
+	"varve_results_next",
 	"varve_results_json",
 	"varve_results_free",
 	"varve_transcript_append",
@@ -2472,6 +2474,29 @@ func ResultsScore(results Results, index uint) (relevance float64, failure *Fail
 	answer := call(symbols[symbolResultsScore], uintptr(results), uintptr(index), uintptr(unsafe.Pointer(&out.relevanceOut)), uintptr(unsafe.Pointer(&out.errorOut)))
 	relevance = out.relevanceOut
 	return relevance, failureOf(Status(answer), out.errorOut)
+}
+
+// ResultsNext is varve_results_next (query.h).
+//
+// Returns the cursor for "after", by which the same query gives the next page; empty on the last
+// page. It has no character that JSON escapes. Borrowed: lives until varve_results_free.
+//
+// @param[in]  results    results of a query.
+// @param[out] cursor_out the cursor.
+// @param[out] cursor_len_out [bytes] 0: there is no next page.
+// @param[out] error_out  caller frees; may be NULL.
+//
+// @errors  VARVE_BAD_HANDLE
+// @thread  one thread at a time per results
+func ResultsNext(results Results) (cursor []byte, failure *Failure) {
+	out := new(struct {
+		cursorOut    *byte
+		cursorLenOut uint
+		errorOut     Error
+	})
+	answer := call(symbols[symbolResultsNext], uintptr(results), uintptr(unsafe.Pointer(&out.cursorOut)), uintptr(unsafe.Pointer(&out.cursorLenOut)), uintptr(unsafe.Pointer(&out.errorOut)))
+	cursor = copyText(out.cursorOut, out.cursorLenOut)
+	return cursor, failureOf(Status(answer), out.errorOut)
 }
 
 // ResultsJSON is varve_results_json (query.h).

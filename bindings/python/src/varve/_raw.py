@@ -1765,6 +1765,21 @@ class Functions:
 
         @errors  as varve_results_entry
         @thread  one thread at a time per results"""
+        self.varve_results_next = _function(
+            library, "varve_results_next", c_int32,
+            (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
+        """varve_status_t varve_results_next(const varve_results_t *results, const char **cursor_out, size_t *cursor_len_out, varve_error_t **error_out)
+
+        Returns the cursor for "after", by which the same query gives the next page; empty on the last
+        page. It has no character that JSON escapes. Borrowed: lives until varve_results_free.
+
+        @param[in]  results    results of a query.
+        @param[out] cursor_out the cursor.
+        @param[out] cursor_len_out [bytes] 0: there is no next page.
+        @param[out] error_out  caller frees; may be NULL.
+
+        @errors  VARVE_BAD_HANDLE
+        @thread  one thread at a time per results"""
         self.varve_results_json = _function(
             library, "varve_results_json", c_int32,
             (c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_void_p),))
