@@ -64,7 +64,7 @@ class QueryParser {
     // A list or a text that the caller's program left empty must not delete everything.
     if (scope_ == Scope::kDelete) refuse_no_condition(reader, root);
     reader.read_time("now", &query_.now_ms);
-    const bool has_order = scope_ == Scope::kSession || scope_ == Scope::kStore;
+    const bool has_order = scope_ != Scope::kSet && scope_ != Scope::kDelete;
     if (has_order) {
       read_order(reader);
     } else {
@@ -80,8 +80,12 @@ class QueryParser {
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));
     hash_query(root);
+    const auto now_ms = query_.now_ms;
     if (has_order) VARVE_TRY(read_after(root));
-    if (scope_ == Scope::kCount) query_.vector.clear();
+    if (scope_ == Scope::kCount) {
+      forget_order();
+      query_.now_ms = now_ms;
+    }
     return std::move(query_);
   }
 
@@ -267,6 +271,17 @@ class QueryParser {
     reader.read_uint("limit", &query_.limit, 0, std::numeric_limits<uint64_t>::max());
     (void)reader.read_any("after");
     reader.read_bool("explain", &query_.explain);
+  }
+
+  // What was said about results has no say in how many there are.
+  void forget_order() {
+    const Query plain;
+    query_.vector.clear();
+    query_.sort_by = plain.sort_by;
+    query_.ascending = plain.ascending;
+    query_.limit = plain.limit;
+    query_.after.reset();
+    query_.explain = plain.explain;
   }
 
   // An empty owner or list would be every session where none is meant.

@@ -12,7 +12,7 @@ enum class Scope {
   kSession,
   kStore,   // user_id, agent_id and session_ids too
   kSet,     // for exporting: no order, no pages
-  kCount,   // the same, but a vector may be there: it has no say in what is counted
+  kCount,   // as kSession; a vector, order and pages have no say in what is counted
   kDelete,  // as kSet, but no condition is empty: who found nothing to delete means nothing
 };
 

@@ -509,8 +509,7 @@ TEST(QueryOnABadDay, OfAnEmptySessionIsEmpty) {
   for (const auto query : {"", "{}", R"({"text":"tea \"a b\" -c d*"})", R"({"limit":0})",
                            R"({"references":["nothing"],"max_depth":64})"}) {
     EXPECT_EQ(session.query(query).text(), R"({"results":[],"next":null})") << query;
-    const bool has_limit = std::string_view(query).find("limit") != std::string_view::npos;
-    EXPECT_EQ(session.count(has_limit ? "{}" : query).count, 0u);
+    EXPECT_EQ(session.count(query).count, 0u);
   }
   EXPECT_EQ(session.tags().text, R"({"tags":[]})");
 }

@@ -1664,11 +1664,11 @@ pub struct Api {
     /// ```
     pub varve_session_query: unsafe extern "C" fn(session: *mut varve_session_t, query_json: *const c_char, query_len: usize, results_out: *mut *mut varve_results_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Counts the entries that a query finds.
+    /// Counts the entries that a query finds, on all its pages.
     ///
     /// @param[in]  session    open session.
-    /// @param[in]  query_json as above; sort_by, order, limit, after and explain are refused, a vector
-    ///                        is ignored. NULL or "" for all entries.
+    /// @param[in]  query_json as above. sort_by, order, limit, after, explain and a vector say nothing
+    ///                        about which entries are found, and are ignored. NULL or "" for all.
     /// @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] count_out  how many; may be NULL.
     /// @param[out] error_out  caller frees; may be NULL.

@@ -90,7 +90,7 @@ TEST(ParseQuery, ADeletionWithSettingsAndNoConditionIsRefused) {
 }
 
 TEST(ParseQuery, MembersOfOtherQueriesAreNotCalledUnknown) {
-  for (const Scope scope : {Scope::kSet, Scope::kCount, Scope::kDelete}) {
+  for (const Scope scope : {Scope::kSet, Scope::kDelete}) {
     for (const std::string_view text :
          {R"({"limit":3})", R"({"sort_by":"time"})", R"({"order":null})", R"({"after":"x"})",
           R"({"explain":true})"}) {
@@ -175,11 +175,48 @@ TEST(ParseQuery, SessionsAreChosenOnlyAcrossSessions) {
   }
 }
 
-TEST(ParseQuery, OrderAndPagesAreRefusedForCountingAndDeleting) {
+TEST(ParseQuery, OrderAndPagesAreRefusedForExportingAndDeleting) {
   for (const auto text : {R"({"sort_by":"time"})", R"({"order":"asc"})", R"({"limit":1})",
                           R"({"after":null})", R"({"explain":false})"}) {
     EXPECT_EQ(parse_query(text, Scope::kSet).code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(parse_query(text, Scope::kDelete).code(), Code::kInvalidArgument) << text;
     EXPECT_TRUE(parse_query(text, Scope::kSession).ok()) << text;
+  }
+}
+
+std::string cursor_of(const Query& query) {
+  Cursor cursor;
+  cursor.query_hash = query.hash;
+  cursor.now_ms = 1234;
+  cursor.last_id = "mem_z";
+  cursor.key = 0.5;
+  cursor.id = "mem_a";
+  return format_cursor(cursor);
+}
+
+// So that one query can be asked for a page and for the number of all its results.
+TEST(ParseQuery, CountingTakesOrderAndPagesAndForgetsThem) {
+  const std::string text = R"({"text":"tea","sort_by":"time","order":"asc","explain":true)";
+  const std::string cursor = cursor_of(parsed(text + "}"));
+  const auto counted =
+      parse_query(text + R"(,"limit":1,"after":")" + cursor + R"("})", Scope::kCount);
+  ASSERT_TRUE(counted.ok()) << counted.status().message();
+  const Query plain = *parse_query(R"({"text":"tea"})", Scope::kCount);
+  EXPECT_EQ(counted->sort_by, plain.sort_by);
+  EXPECT_EQ(counted->limit, plain.limit);
+  EXPECT_FALSE(counted->ascending);
+  EXPECT_FALSE(counted->explain);
+  EXPECT_FALSE(counted->after.has_value());
+  EXPECT_FALSE(counted->now_ms.has_value()) << "the cursor's time is that of its pages";
+}
+
+TEST(ParseQuery, CountingRefusesAWrongOrderAsAQueryDoes) {
+  for (const std::string_view text :
+       {R"({"limit":-1})", R"({"sort_by":"size"})", R"({"order":"up"})", R"({"after":"x"})",
+        R"({"explain":1})"}) {
+    EXPECT_EQ(parse_query(text, Scope::kCount).code(), Code::kInvalidArgument) << text;
+    EXPECT_EQ(parse_query(text, Scope::kCount).status().message(),
+              parse_query(text, Scope::kSession).status().message());
   }
 }
 
@@ -309,16 +346,6 @@ TEST(ParseQuery, ATextHasALimit) {
 }
 
 // --- after ---------------------------------------------------------------------------------------
-
-std::string cursor_of(const Query& query) {
-  Cursor cursor;
-  cursor.query_hash = query.hash;
-  cursor.now_ms = 1234;
-  cursor.last_id = "mem_z";
-  cursor.key = 0.5;
-  cursor.id = "mem_a";
-  return format_cursor(cursor);
-}
 
 TEST(ParseQuery, AfterGoesOnWithTheSameQueryWhateverItsLimitAndLayout) {
   const std::string cursor = cursor_of(parsed(R"({"text":"tea","types":["finding"],"limit":3})"));

@@ -1697,11 +1697,11 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_uint64), POINTER(c_void_p),))
         """varve_status_t varve_session_count(varve_session_t *session, const char *query_json, size_t query_len, uint64_t *count_out, varve_error_t **error_out)
 
-        Counts the entries that a query finds.
+        Counts the entries that a query finds, on all its pages.
 
         @param[in]  session    open session.
-        @param[in]  query_json as above; sort_by, order, limit, after and explain are refused, a vector
-                               is ignored. NULL or "" for all entries.
+        @param[in]  query_json as above. sort_by, order, limit, after, explain and a vector say nothing
+                               about which entries are found, and are ignored. NULL or "" for all.
         @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
         @param[out] count_out  how many; may be NULL.
         @param[out] error_out  caller frees; may be NULL.
