@@ -558,13 +558,6 @@ Status Session::export_text(std::string_view format, const log::BeginSink& begin
   return session::export_text(parts_->core, options, begin, receiver);
 }
 
-Result<std::string> Session::export_text(std::string_view format,
-                                         const ProgressReceiver& receiver) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  VARVE_TRY_ASSIGN(const auto options, parse_export_format(format));
-  return session::export_text(parts_->core, options, receiver);
-}
-
 Result<json::Tree> Session::export_file(std::string_view path, std::string_view options,
                                         const ProgressReceiver& receiver) {
   VARVE_TRY(parts_->core.check_not_expired());

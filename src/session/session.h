@@ -117,10 +117,8 @@ class Session {
   Result<json::Tree> compact(const CompactionOptions& options);
   Result<json::Tree> rebuild_index();
   Result<std::string> index_listing();
-  // `format` is a name or an object of options. For the others see varve_session_export_file and
-  // varve_session_import_file.
-  Result<std::string> export_text(std::string_view format, const ProgressReceiver& receiver = {});
-  // The same into what `begin` gives, without holding the text.
+  // Writes into what `begin` gives. `format` is a name or an object of options. For the others see
+  // varve_session_export_file and varve_session_import_file.
   Status export_text(std::string_view format, const log::BeginSink& begin,
                      const ProgressReceiver& receiver);
   Result<json::Tree> export_file(std::string_view path, std::string_view options,

@@ -5,6 +5,7 @@
 #include "crash_rig.h"
 #include "log/directory_engine.h"
 #include "support/counted.h"
+#include "support/exported_text.h"
 
 namespace varve::crash {
 namespace {
@@ -59,7 +60,7 @@ class Origin {
     auto engine = log::DirectoryEngine::open(kOrigin, outside, 0);
     auto storage = (*engine)->open(session);
     ASSERT_TRUE((*storage)->lock(environment_.clock.monotonic_us() + 1000, "compact", {}).ok());
-    const auto lines = sessions_[session]->export_text("jsonl");
+    const auto lines = exported_text(*sessions_[session], "jsonl");
     const auto keep = [&](log::Sink& sink) { return sink.append(*lines); };
     ASSERT_TRUE((*storage)->replace(log::Stream::kEntries, keep).ok());
     const auto none = [](log::Sink&) { return Status(); };

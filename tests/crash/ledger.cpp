@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "environment.h"
 #include "session/query/query_results.h"
+#include "support/exported_text.h"
 
 namespace varve::crash {
 namespace {
@@ -314,7 +315,7 @@ const std::string* Shown::content(std::string_view id) const {
 }
 
 Result<Shown> shown_by(session::Session& session) {
-  VARVE_TRY_ASSIGN(const std::string text, session.export_text("jsonl"));
+  VARVE_TRY_ASSIGN(const std::string text, exported_text(session, "jsonl"));
   Shown shown;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = text.find('\n', begin);

@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include "session/upkeep/compaction.h"
+#include "support/exported_text.h"
 
 #include <algorithm>
 #include <utility>
@@ -317,7 +318,7 @@ void Program::rebuild(const std::string& session) {
 void Program::read(const std::string& session) {
   session::Session* open = find(session);
   if (open == nullptr) return answer("read", kNotOpen);
-  answer("export", open->export_text("jsonl").status());
+  answer("export", exported_text(*open, "jsonl").status());
   for (const auto& [id, entry] : ledger_[session].entries) {
     if (entry.added_visibly != Promise::kGiven || entry.removed) continue;
     answer("get " + id, open->get(id).status());

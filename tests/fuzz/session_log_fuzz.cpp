@@ -20,6 +20,7 @@
 #include "session/session.h"
 #include "session/upkeep/compaction.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace {
 
@@ -63,7 +64,7 @@ std::string sealed(std::string_view log, Host& host) {
 
 // What is alive, as ids and contents: all that a migration leaves as it was.
 std::vector<std::string> alive(Session& session) {
-  const auto text = session.export_text("jsonl");
+  const auto text = exported_text(session, "jsonl");
   require(text.ok());
   std::vector<std::string> shown;
   for (size_t at = 0; at < text->size();) {

@@ -22,6 +22,7 @@
 #include "store/store.h"
 #include "store_model.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace {
 
@@ -74,7 +75,7 @@ struct Process {
 
 Shown shown_by(Session& session) {
   Shown shown;
-  const auto text = session.export_text("jsonl");
+  const auto text = exported_text(session, "jsonl");
   const auto kv = session.kv_list();
   const auto transcript = session.transcript_last(UINT64_MAX);
   require(text.ok() && kv.ok() && transcript.ok());

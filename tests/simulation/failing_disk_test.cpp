@@ -16,6 +16,7 @@
 #include "process.h"
 #include "session/upkeep/compaction.h"
 #include "support/counted.h"
+#include "support/exported_text.h"
 
 namespace varve::simulation {
 namespace {
@@ -222,7 +223,7 @@ class FailingDiskRun {
   }
 
   void compare(const std::string& what, session::Session& of, const Ids& expected) {
-    const auto text = of.export_text("jsonl");
+    const auto text = exported_text(of, "jsonl");
     if (!text.ok()) return fail(what + ": " + text.status().message());
     Ids ids;
     int64_t last_seq = 0;

@@ -2,6 +2,7 @@
 // call comes in between; what is uncertain afterwards is looked at at once.
 #include "json/tree.h"
 #include "steps.h"
+#include "support/exported_text.h"
 
 namespace varve::simulation {
 namespace {
@@ -111,7 +112,7 @@ void Steps::check_copy(SessionModel model) {
   Status opened = visitor->open_store(world_.store_config, kCopy);
   if (opened.ok()) opened = visitor->open(model.settings.id);
   if (!opened.ok()) return world_.fail("the copy does not open: " + opened.message());
-  const auto text = visitor->find(model.settings.id)->export_text("jsonl");
+  const auto text = exported_text(*visitor->find(model.settings.id), "jsonl");
   if (!text.ok()) return world_.fail("the copy is not read: " + text.status().message());
   std::vector<std::string> ids;
   for (size_t start = 0; start < text->size();) {

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "json/tree.h"
 #include "steps.h"
+#include "support/exported_text.h"
 
 namespace varve::simulation {
 namespace {
@@ -244,7 +245,7 @@ void Steps::count(SessionModel& model) {
 void Steps::export_all(SessionModel& model) {
   session::Session* session = begin(model, "export");
   if (session == nullptr) return;
-  const auto text = session->export_text("jsonl");
+  const auto text = exported_text(*session, "jsonl");
   if (world_.is_answer(text.status())) {
     std::vector<std::string> ids;
     int64_t last_seq = 0;

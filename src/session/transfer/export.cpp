@@ -54,6 +54,17 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
   return written;
 }
 
+// Entries in place of a log or of index.bin would be the end of the session they are of.
+Status refuse_own_file(const Core& core, std::string_view path) {
+  if (core.context.store == nullptr || !core.context.store->is_own_file(path)) return {};
+  Place place;
+  place.member = "path";
+  place.path = std::string(path);
+  return {Code::kInvalidArgument,
+          "an export may not write among the store's own files; give a path outside the store",
+          std::move(place)};
+}
+
 constexpr std::string_view kFormats = R"("jsonl", "json" or "markdown")";
 
 }  // namespace
@@ -91,32 +102,6 @@ Status export_text(Core& core, const ExportOptions& options, const log::BeginSin
   Progress progress(receiver, "export");
   return while_replaced([&] { return write_entries(core, options, progress, begin()).status(); });
 }
-
-Result<std::string> export_text(Core& core, const ExportOptions& options,
-                                const ProgressReceiver& receiver) {
-  log::TextSink sink;
-  const auto begin = [&sink]() -> log::Sink& {
-    sink.text.clear();
-    return sink;
-  };
-  VARVE_TRY(export_text(core, options, begin, receiver));
-  return std::move(sink.text);
-}
-
-namespace {
-
-// Entries in place of a log or of index.bin would be the end of the session they are of.
-Status refuse_own_file(const Core& core, std::string_view path) {
-  if (core.context.store == nullptr || !core.context.store->is_own_file(path)) return {};
-  Place place;
-  place.member = "path";
-  place.path = std::string(path);
-  return {Code::kInvalidArgument,
-          "an export may not write among the store's own files; give a path outside the store",
-          std::move(place)};
-}
-
-}  // namespace
 
 Result<json::Tree> export_file(Core& core, std::string_view path, const ExportOptions& options,
                                const ProgressReceiver& receiver) {

@@ -26,8 +26,6 @@ Result<ExportOptions> parse_export_format(std::string_view text);
 // The entries in the order of the log, as of one moment.
 Status export_text(Core& core, const ExportOptions& options, const log::BeginSink& begin,
                    const ProgressReceiver& receiver);
-Result<std::string> export_text(Core& core, const ExportOptions& options,
-                                const ProgressReceiver& receiver);
 
 // The same into a file outside the store, whole or not at all. Memory use does not grow with the
 // size of the entries. Returns {"entries","bytes","format"}.

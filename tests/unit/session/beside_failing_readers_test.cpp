@@ -26,6 +26,7 @@
 #include "session/upkeep/verify.h"
 #include "session/writer.h"
 #include "session_disk.h"
+#include "support/exported_text.h"
 #include "support/no_memory/no_memory.h"
 #include "watched_storage.h"
 
@@ -62,8 +63,9 @@ Result<uint64_t> count_all(Core& core, Writer&) {
 
 Result<uint64_t> export_all(Core& core, Writer&) {
   VARVE_TRY_ASSIGN(const auto options, parse_export_format("jsonl"));
-  VARVE_TRY_ASSIGN(const std::string text, export_text(core, options, {}));
-  return lines_of(text).size();
+  log::TextSink sink;
+  VARVE_TRY(export_text(core, options, begin_in(sink), {}));
+  return lines_of(sink.text).size();
 }
 
 Result<uint64_t> select_each(Core& core, Writer&) {

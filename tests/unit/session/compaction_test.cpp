@@ -13,6 +13,7 @@
 #include "session/core.h"
 #include "session/writer.h"
 #include "session_place.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -38,7 +39,7 @@ class CompactionSuite : public OverPlaces {
   }
   std::string ids() {
     std::string found;
-    const auto exported = session_->export_text("jsonl");
+    const auto exported = exported_text(*session_, "jsonl");
     EXPECT_TRUE(exported.ok());
     for (size_t at = exported->find("\"id\":\""); at != std::string::npos;
          at = exported->find("\"id\":\"", at + 1)) {

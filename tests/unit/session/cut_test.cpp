@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "session_disk.h"
 #include "support/counted.h"
+#include "support/exported_text.h"
 #include "support/scale.h"
 
 namespace varve::session {
@@ -242,7 +243,7 @@ void Cut::check_quarantine(const SessionDisk& disk, uint64_t from, std::string_v
 void Cut::check_entries(Session& session, size_t entries_kept, size_t tombstones_kept,
                         std::string_view written, bool all) {
   if (all) {
-    const auto exported = session.export_text("jsonl");
+    const auto exported = exported_text(session, "jsonl");
     ASSERT_TRUE(exported.ok()) << exported.status().message();
     EXPECT_EQ(*exported, live_lines(entries_kept, tombstones_kept) + std::string(written));
     return;

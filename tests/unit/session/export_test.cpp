@@ -9,6 +9,7 @@
 
 #include "session/session.h"
 #include "session_place.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -75,7 +76,7 @@ TEST_P(Export, TheFileHoldsWhatTheTextDoes) {
     const std::string path = "out/notes." + format;
     const auto report = session_->export_file(path, R"({"format":")" + format + "\"}");
     ASSERT_TRUE(report.ok()) << report.status().message();
-    EXPECT_EQ(*outside_.read_file(path), *session_->export_text(format));
+    EXPECT_EQ(*outside_.read_file(path), *exported_text(*session_, format));
     EXPECT_EQ(report->get_int64("entries"), 2);
     EXPECT_EQ(report->get_int64("bytes"), static_cast<int64_t>(outside_.read_file(path)->size()));
     EXPECT_EQ(report->get_string("format"), format);
@@ -99,7 +100,7 @@ TEST_P(Export, AQueryChoosesAndTheOrderIsTheLogs) {
                     .ok());
   }
   const std::string query = R"({"types":["finding"],"tags":{"include":["hot"]},"text":"tea"})";
-  const std::string lines = *session_->export_text(R"({"query":)" + query + "}");
+  const std::string lines = *exported_text(*session_, R"({"query":)" + query + "}");
   EXPECT_EQ(lines, *session_->get("a") + "\n" + *session_->get("d") + "\n");
   EXPECT_EQ(session_->export_file(kOut, R"({"query":)" + query + "}")->get_int64("entries"), 2);
   EXPECT_EQ(outside_.read_file(kOut), lines);
@@ -108,7 +109,7 @@ TEST_P(Export, AQueryChoosesAndTheOrderIsTheLogs) {
                            R"({"format":1})", R"({"overwite":true})", "[]", "{"}) {
     EXPECT_EQ(session_->export_file("out/x", wrong).code(), Code::kInvalidArgument) << wrong;
   }
-  EXPECT_EQ(session_->export_text(R"({"overwrite":true})").code(), Code::kInvalidArgument);
+  EXPECT_EQ(exported_text(*session_, R"({"overwrite":true})").code(), Code::kInvalidArgument);
   EXPECT_EQ(outside_.read_file("out/x"), std::nullopt);
 }
 
@@ -158,7 +159,7 @@ TEST_P(Export, AFullDiskInTheMiddleLeavesNoFile) {
 
 TEST_P(Export, EveryFailureLeavesNoFileOrTheWhole) {
   for (const auto id : {"a", "b"}) add(id);
-  const std::string whole = *session_->export_text("jsonl");
+  const std::string whole = *exported_text(*session_, "jsonl");
   uint64_t operations = 0;
   {
     const io::FailNth count(0, EIO);
@@ -191,7 +192,7 @@ TEST_P(Export, EveryFailureLeavesNoFileOrTheWhole) {
 
 TEST_P(Export, APowerCutLeavesNothingOrTheWhole) {
   for (const auto id : {"a", "b"}) add(id);
-  const std::string whole = *session_->export_text("jsonl");
+  const std::string whole = *exported_text(*session_, "jsonl");
   size_t seen = 0;
   const auto check = [&] {
     outside_.for_each_crash_state([&](auto state, const io::CrashPlan& plan) {
@@ -267,7 +268,7 @@ TEST_P(Export, ACallbackThatStopsLeavesNoFile) {
   }
   Listener listener;
   listener.stop_at = 1;
-  EXPECT_EQ(session_->export_text("jsonl", listener.receiver()).code(), Code::kCallback);
+  EXPECT_EQ(exported_text(*session_, "jsonl", listener.receiver()).code(), Code::kCallback);
   listener.calls.clear();
   EXPECT_EQ(session_->verify(false, listener.receiver()).code(), Code::kCallback);
   EXPECT_EQ(listener.operations.back(), "verify");

@@ -10,6 +10,7 @@
 #include "session_disk.h"
 #include "support/build_kind.h"
 #include "support/counted.h"
+#include "support/exported_text.h"
 #include "support/scale.h"
 #include "unit/index/decode_snapshot.h"
 #include "unit/index/snapshot_editor.h"
@@ -28,7 +29,7 @@ struct Unflipped {
     SessionDisk disk(host);
     disk.put(files);
     const auto session = disk.open();
-    exported = *session->export_text("jsonl");
+    exported = *exported_text(*session, "jsonl");
     found = found_in(*session);
     EXPECT_GT(session->count(kWildcard).ok() ? *session->count(kWildcard) : 0, 0U);
     json::Document scratch;
@@ -72,7 +73,7 @@ class Damaged : public testing::Test {
     disk.put(files);
     const auto session = disk.open();
     if (session == nullptr) return 0;
-    const auto exported = session->export_text("jsonl");
+    const auto exported = exported_text(*session, "jsonl");
     EXPECT_TRUE(exported.ok()) << exported.status().message();
     EXPECT_TRUE(exported.ok() && *exported == unflipped().exported);
     EXPECT_EQ(Unflipped::found_in(*session), unflipped().found);
@@ -208,7 +209,7 @@ class Hostile : public Damaged {
     ASSERT_TRUE(session->verify().ok());
     ASSERT_TRUE(session->rebuild_index().ok());
     ASSERT_EQ(session->get("one_more").ok(), added);
-    const auto exported = session->export_text("jsonl");
+    const auto exported = exported_text(*session, "jsonl");
     ASSERT_TRUE(exported.ok());
     ASSERT_TRUE(exported->starts_with(unflipped().exported));
   }
@@ -216,7 +217,7 @@ class Hostile : public Damaged {
   // An index that leaves entries out cannot be told from one of a shorter log; but what is
   // exported is whole, right, and in order.
   void check_export(Session& session) {
-    const auto exported = session.export_text("jsonl");
+    const auto exported = exported_text(session, "jsonl");
     ASSERT_TRUE(exported.ok()) << exported.status().message();
     size_t at = 0;
     for (const auto line : lines_of(*exported)) {
@@ -381,14 +382,14 @@ TEST_F(MetadataFlips, EveryBitLeavesEveryEntryReadable) {
       continue;
     }
     ASSERT_TRUE(session.ok()) << "bit " << bit << ": " << session.status().message();
-    ASSERT_TRUE(*(*session)->export_text("jsonl") == unflipped().exported) << "bit " << bit;
+    ASSERT_TRUE(*exported_text(**session, "jsonl") == unflipped().exported) << "bit " << bit;
     const auto added = (*session)->add(entry_text("one_more"));
     ASSERT_TRUE(added.ok()) << "bit " << bit << ": " << added.status().message();
     *session = nullptr;
     session = disk.try_open();
     ASSERT_TRUE(session.ok()) << "bit " << bit;
     ASSERT_TRUE((*session)->get("one_more").ok()) << "bit " << bit;
-    ASSERT_TRUE((*session)->export_text("jsonl")->starts_with(unflipped().exported))
+    ASSERT_TRUE(exported_text(**session, "jsonl")->starts_with(unflipped().exported))
         << "bit " << bit;
   }
   // '1' becomes '3', '5' and '9'.
@@ -407,7 +408,7 @@ TEST_F(MetadataFlips, EveryLengthLeavesEveryEntryReadable) {
     disk.put(files);
     const auto session = disk.open();
     ASSERT_NE(session, nullptr) << length;
-    ASSERT_TRUE(*session->export_text("jsonl") == unflipped().exported) << length;
+    ASSERT_TRUE(*exported_text(*session, "jsonl") == unflipped().exported) << length;
     if (length + 2 < metadata.size()) {
       ASSERT_TRUE(member(*session->stats(), "corruption").get_bool("metadata")) << length;
     }

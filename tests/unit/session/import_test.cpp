@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "session/session.h"
 #include "session_place.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -62,7 +63,7 @@ class Import : public testing::TestWithParam<PlaceKind> {
   }
   std::vector<json::Tree> entries() {
     std::vector<json::Tree> all;
-    const std::string text = *session_->export_text("jsonl");
+    const std::string text = *exported_text(*session_, "jsonl");
     for (const auto line : lines_of(text)) {
       all.push_back(*json::Tree::parse(line));
     }
@@ -104,7 +105,7 @@ TEST_P(Import, WhatWasExportedGoesBackInEitherForm) {
   for (const auto id : {"a", "b", "c"}) ASSERT_TRUE(session_->add(entry_text(id)).ok());
   ASSERT_TRUE(session_->remove("b", "").ok());
   for (const auto format : {"jsonl", "json"}) {
-    const std::string text = *session_->export_text(format);
+    const std::string text = *exported_text(*session_, format);
     EXPECT_EQ(counts(import(text)), (Counts{0, 2, 0})) << format;
     Host other_host;
     Place other(PlaceKind::kMemory, other_host);

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "session/upkeep/compaction.h"
 #include "session_disk.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -30,7 +31,7 @@ class Lifecycle : public testing::Test {
   }
   std::string ids() {
     std::string found;
-    const auto exported = session_->export_text("jsonl");
+    const auto exported = exported_text(*session_, "jsonl");
     EXPECT_TRUE(exported.ok());
     for (const auto line : lines_of(*exported)) {
       found += json::Tree::parse(line.substr(0, line.size() - 1))->get_string("id") + " ";

@@ -12,6 +12,7 @@
 #include "session_disk.h"
 #include "support/build_kind.h"
 #include "support/counted.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -34,7 +35,7 @@ struct Flippable {
     for (const auto line : lines_of(*files.entries)) written.insert(std::string(line));
     SessionDisk disk(host);
     disk.put(files);
-    exported = *disk.open()->export_text("jsonl");
+    exported = *exported_text(*disk.open(), "jsonl");
   }
   SessionFiles files;
   std::set<std::string> written;  // every line there ever was
@@ -76,13 +77,13 @@ class LogFlips : public testing::TestWithParam<FlipCase> {
     ASSERT_NE(session, nullptr);
     const auto verified = session->verify();
     ASSERT_TRUE(verified.ok()) << verified.status().message();
-    const auto before = session->export_text("jsonl");
+    const auto before = exported_text(*session, "jsonl");
     ASSERT_TRUE(before.ok()) << before.status().message();
     EXPECT_FALSE(verified->get_bool("ok")) << "nothing was noticed";
     check_lines(*before);
     ASSERT_TRUE(session->add(entry_text("one_more")).ok());
     session = disk.open();
-    const auto after = session->export_text("jsonl");
+    const auto after = exported_text(*session, "jsonl");
     ASSERT_TRUE(after.ok()) << after.status().message();
     EXPECT_TRUE(after->starts_with(*before)) << "it shows something else after the next add";
     EXPECT_TRUE(session->get("one_more").ok());

@@ -11,6 +11,7 @@
 #include "session/session.h"
 #include "session/upkeep/compaction.h"
 #include "session_disk.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -61,7 +62,7 @@ class MigrationTest : public testing::Test {
   [[nodiscard]] std::string log() const { return disk_.bytes(log::kEntriesFile); }
   static std::vector<std::string> ids(Session& session) {
     std::vector<std::string> found;
-    const std::string text = *session.export_text("jsonl");
+    const std::string text = *exported_text(session, "jsonl");
     for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
       const auto line = std::string_view(text).substr(at, text.find('\n', at) - at);
       found.push_back(json::Tree::parse(line)->get_string("id"));

@@ -6,6 +6,7 @@
 
 #include "session/session.h"
 #include "session_disk.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -270,7 +271,7 @@ TEST_F(Recovery, DamageWhileTheSessionIsOpenIsToldByGet) {
   EXPECT_TRUE(damaged.status().place().path.ends_with("memory.jsonl"));
   EXPECT_EQ(*session->get("e3"), *right) << "what was read lately is given as it was";
   EXPECT_TRUE(session->get("e5").ok());
-  EXPECT_EQ(session->export_text("jsonl").code(), Code::kCorruption);
+  EXPECT_EQ(exported_text(*session, "jsonl").code(), Code::kCorruption);
   EXPECT_FALSE(session->verify()->get_bool("ok"));
 }
 
@@ -296,7 +297,7 @@ TEST_F(Recovery, AHandMadeLogIsRead) {
   // Its first entry with a number is of version 1: what was written by hand before it stays.
   EXPECT_EQ(*session->get("h1"), *got);
   EXPECT_TRUE(disk_.bytes(log::kEntriesFile).starts_with("\r\n" + line1 + "\n   \n" + line2));
-  EXPECT_EQ(lines_of(*session->export_text("jsonl")).size(), 4u);
+  EXPECT_EQ(lines_of(*exported_text(*session, "jsonl")).size(), 4u);
 }
 
 TEST_F(Recovery, TwoLinesJoinedAreDamageAndTheRestIsThere) {

@@ -11,6 +11,7 @@
 
 #include "session/upkeep/compaction.h"
 #include "session_disk.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -95,7 +96,7 @@ const Upkeep kUpkeeps[] = {
      [](UpkeepGround& ground) { return ground.session->query(R"({"text":"tea"})").status(); },
      "a b old "},
     {"Export", as_it_was,
-     [](UpkeepGround& ground) { return ground.session->export_text("jsonl").status(); },
+     [](UpkeepGround& ground) { return exported_text(*ground.session, "jsonl").status(); },
      "a b old "},
     {"Compact", [](UpkeepGround& ground) { ground.damage(); },
      [](UpkeepGround& ground) { return compact_as(ground, {}); }, "a old "},

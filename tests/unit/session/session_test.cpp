@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "session_place.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -84,7 +85,7 @@ TEST_P(SessionSuite, ADeletedEntryIsGoneAndItsTombstoneHoldsNoContent) {
   EXPECT_EQ(place_.tombstones().find("secret"), std::string::npos);
   reopen();
   EXPECT_EQ(session_->get("a").code(), Code::kNotFound);
-  EXPECT_EQ(*session_->export_text("jsonl"), "");
+  EXPECT_EQ(*exported_text(*session_, "jsonl"), "");
 }
 
 TEST_P(SessionSuite, AReasonHasALimit) {
@@ -197,7 +198,7 @@ TEST_P(SessionSuite, AnExpiredEntryIsGoneForEveryReader) {
   EXPECT_NE(gone.status().message().find("has expired"), std::string::npos);
   EXPECT_EQ(session_->remove("a", "").code(), Code::kNotFound);
   EXPECT_EQ(session_->add(entry_text("a")).code(), Code::kAlreadyExists);
-  EXPECT_EQ(session_->export_text("jsonl")->find("\"id\":\"a\""), std::string::npos);
+  EXPECT_EQ(exported_text(*session_, "jsonl")->find("\"id\":\"a\""), std::string::npos);
   EXPECT_EQ(session_->stats()->get_int64("expired"), 1);
   EXPECT_EQ(entry_count(), 1);
   reopen();
@@ -216,7 +217,7 @@ TEST_P(SessionSuite, AClockThatGoesBackKeepsTheOrderAndTheIds) {
   session_->close();
   reopen();
   EXPECT_TRUE(session_->verify()->get_bool("ok"));
-  const std::string text = *session_->export_text("jsonl");
+  const std::string text = *exported_text(*session_, "jsonl");
   EXPECT_LT(text.find(*first), text.find(*second));
 }
 
@@ -294,7 +295,7 @@ TEST_P(SessionSuite, OthersSeeWhatIsAddedAndDeletedAtOnce) {
       ASSERT_EQ(writer.remove(id, "").code(), Code::kNotFound);
     }
   }
-  EXPECT_EQ(*session_->export_text("jsonl"), *other->export_text("jsonl"));
+  EXPECT_EQ(*exported_text(*session_, "jsonl"), *exported_text(*other, "jsonl"));
   EXPECT_TRUE(session_->verify()->get_bool("ok"));
   EXPECT_EQ(session_->verify()->get_int64("last_seq"), 20);
 }
@@ -324,7 +325,7 @@ TEST_P(SessionSuite, AHeldLockIsBusyAtTheDeadlineAndReadersGoOn) {
   EXPECT_EQ(waiting->remove("a", "").code(), Code::kBusy);
   EXPECT_EQ(waiting->update(R"({"title":"x"})").code(), Code::kBusy);
   EXPECT_TRUE(waiting->get("a").ok());
-  EXPECT_TRUE(waiting->export_text("jsonl").ok());
+  EXPECT_TRUE(exported_text(*waiting, "jsonl").ok());
   EXPECT_EQ(host_.counters.lock_timeouts.load(), 3u);
   (*holder)->unlock();
   EXPECT_TRUE(waiting->add(entry_text("b")).ok());

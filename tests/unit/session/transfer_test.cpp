@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "session/session.h"
 #include "session_place.h"
+#include "support/exported_text.h"
 
 namespace varve::session {
 namespace {
@@ -60,7 +61,7 @@ TEST_P(Transfer, ALineWhoseChecksumDoesNotMatchIsRefused) {
   const auto source = other.open();
   ASSERT_TRUE(source->add(entry_text("right")).ok());
   ASSERT_TRUE(source->add(entry_text("wrong")).ok());
-  std::string lines = *source->export_text("jsonl");
+  std::string lines = *exported_text(*source, "jsonl");
   lines[lines.rfind("hello")] = 'j';
   const json::Tree report = import(lines);
   EXPECT_EQ(report.get_int64("added"), 1);
@@ -129,7 +130,7 @@ TEST_P(Transfer, AFullSessionStopsTheImportAndKeepsWhatWasAdded) {
 TEST_P(Transfer, ExportedLinesAreTheStoredOnesAndGoBackIn) {
   for (const auto id : {"a", "b", "c", "d"}) ASSERT_TRUE(session_->add(entry_text(id, id)).ok());
   ASSERT_TRUE(session_->remove("b", "").ok());
-  const std::string exported = *session_->export_text("jsonl");
+  const std::string exported = *exported_text(*session_, "jsonl");
   const std::string stored = place_.entries();
   const auto lines = lines_of(stored);
   EXPECT_EQ(exported, std::string(lines[0]) + std::string(lines[2]) + std::string(lines[3]));
@@ -140,12 +141,12 @@ TEST_P(Transfer, ExportedLinesAreTheStoredOnesAndGoBackIn) {
 
 TEST_P(Transfer, ExportedJsonHoldsSessionAndEntries) {
   ASSERT_TRUE(session_->update(R"({"title":"a title"})").ok());
-  const auto empty = json::Tree::parse(*session_->export_text("json"));
+  const auto empty = json::Tree::parse(*exported_text(*session_, "json"));
   ASSERT_TRUE(empty.ok());
   EXPECT_EQ(member(*empty, "entries").canonical(), "[]");
   ASSERT_TRUE(session_->add(entry_text("a")).ok());
   ASSERT_TRUE(session_->add(entry_text("b")).ok());
-  const auto tree = json::Tree::parse(*session_->export_text("json"));
+  const auto tree = json::Tree::parse(*exported_text(*session_, "json"));
   ASSERT_TRUE(tree.ok());
   ASSERT_EQ(member(*tree, "entries").items().size(), 2u);
   EXPECT_EQ(member(*tree, "entries").items()[1].canonical(), *session_->get("b"));
@@ -159,7 +160,7 @@ TEST_P(Transfer, ExportedMarkdownIsForPeople) {
                         R"("content":{"role":"user","message":"Where is the ferry?"}})")
                   .ok());
   ASSERT_TRUE(session_->add(R"({"id":"b","type":"finding","content":{"n":[1]}})").ok());
-  const std::string text = *session_->export_text("markdown");
+  const std::string text = *exported_text(*session_, "markdown");
   for (const std::string part : {"# Session sess_1\n", "## 2026-01-10T14:23:45.678Z message `a`\n",
                                  "**user**: Where is the ferry?\n", "_importance 0.75, tags `x`_\n",
                                  "finding `b`", "```json\n"}) {
@@ -168,10 +169,10 @@ TEST_P(Transfer, ExportedMarkdownIsForPeople) {
 }
 
 TEST_P(Transfer, AnUnknownFormatIsRefused) {
-  const auto refused = session_->export_text("xml");
+  const auto refused = exported_text(*session_, "xml");
   EXPECT_EQ(refused.code(), Code::kInvalidArgument);
   EXPECT_EQ(refused.status().place().member, "format");
-  EXPECT_EQ(session_->export_text("").code(), Code::kInvalidArgument);
+  EXPECT_EQ(exported_text(*session_, "").code(), Code::kInvalidArgument);
 }
 
 // --- figures

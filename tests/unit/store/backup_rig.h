@@ -12,6 +12,7 @@
 #include "log/directory_engine.h"
 #include "store/store.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace varve::store {
 
@@ -61,7 +62,7 @@ class BackupFixture : public testing::Test {
     const auto session = store.open_session(id);
     EXPECT_TRUE(session.ok()) << session.status().message();
     if (!session.ok()) return {};
-    const auto text = (*session)->export_text("jsonl");
+    const auto text = exported_text(**session, "jsonl");
     EXPECT_TRUE(text.ok()) << text.status().message();
     Texts ids;
     for (size_t begin = 0; text.ok() && begin < text->size();) {

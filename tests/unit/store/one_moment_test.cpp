@@ -8,6 +8,7 @@
 #include "io/simulated.h"
 #include "store/store.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace varve::store {
 namespace {
@@ -54,7 +55,7 @@ class OneMoment : public testing::Test {
             write();
             return std::nullopt;
           });
-      const auto text = reader_->export_text("jsonl");
+      const auto text = exported_text(*reader_, "jsonl");
       disk_->set_fault_hook(nullptr);
       ASSERT_TRUE(text.ok()) << text.status().message();
       check(*text);

@@ -9,6 +9,7 @@
 #include "io/simulated.h"
 #include "store/store.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace varve::store {
 namespace {
@@ -301,7 +302,7 @@ TEST_F(StoreCorners, AnExportHasTheMetadataThatAnotherProcessWrote) {
   const auto session = *make(*store, "s1", "ann");
   const auto other = open("store");
   ASSERT_TRUE((*other->open_session("s1"))->update(R"({"title":"theirs"})").ok());
-  const auto exported = json::Tree::parse(*session->export_text("json"));
+  const auto exported = json::Tree::parse(*exported_text(*session, "json"));
   EXPECT_EQ(exported->get("session")->get_string("title"), "theirs");
 }
 

@@ -17,6 +17,7 @@
 #include "io/simulated.h"
 #include "store/store.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace varve::store {
 
@@ -120,7 +121,7 @@ inline std::string of_session(Store& store, const std::string& id) {
   if (opened.code() == Code::kNotFound) return {};
   if (!opened.ok()) return "cannot be opened: " + opened.status().message();
   session::Session& session = **opened;
-  const auto lines = session.export_text("jsonl");
+  const auto lines = exported_text(session, "jsonl");
   const auto found = session.query(R"({"text":"tea"})");
   const auto turns = session.transcript_last(9);
   const auto metadata = session.metadata();

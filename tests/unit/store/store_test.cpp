@@ -15,6 +15,7 @@
 #include "io/simulated.h"
 #include "support/build_kind.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace varve::store {
 namespace {
@@ -168,7 +169,7 @@ TEST_P(Stores, ASessionDeletedWhileItIsOpenIsNotFound) {
   EXPECT_EQ(session->remove("a", "").code(), Code::kNotFound);
   EXPECT_EQ(session->update("{}").code(), Code::kNotFound);
   EXPECT_EQ(session->metadata().code(), Code::kNotFound);
-  EXPECT_EQ(session->export_text("jsonl").code(), Code::kNotFound);
+  EXPECT_EQ(exported_text(*session, "jsonl").code(), Code::kNotFound);
   EXPECT_EQ(session->verify().code(), Code::kNotFound);
   session->close();
   EXPECT_TRUE(listed(*store_).empty());

@@ -17,6 +17,7 @@
 #include "session/upkeep/compaction.h"
 #include "store/store.h"
 #include "support/environment.h"
+#include "support/exported_text.h"
 
 namespace varve::store {
 namespace {
@@ -105,7 +106,7 @@ CallsOfAHandle call_all(session::Session& session) {
           {"compact", session.compact({}).status()},
           {"rebuild_index", session.rebuild_index().status()},
           {"index_listing", session.index_listing().status()},
-          {"export_text", session.export_text("jsonl").status()},
+          {"export_text", exported_text(session, "jsonl").status()},
           {"import_text", session.import_text(R"({"type":"message","content":1})").status()}};
 }
 
