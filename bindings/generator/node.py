@@ -70,7 +70,7 @@ def numbers_of(api, param):
 
 
 class Call:
-    """One function as a struct: the lines of its members, of read(), of the call, of result()."""
+    """One function as a struct, without what AnyCall of runtime.h does for it."""
 
     def __init__(self, api, function):
         self.api, self.function = api, function
@@ -207,21 +207,24 @@ class Call:
             self.after.append(f"note_opened({made}, [](void *made) {{ "
                               f"library.{closer}(static_cast<{kind} *>(made)); }});")
         result = f"give(env, {self.given[0]})" if self.given else "give_undefined(env)"
-        unused = "" if self.reads else "[[maybe_unused]] "
         outcome = "outcome" if "outcome" in call else ""
-        return "\n".join([
-            f"struct {camel(name)} {{",
-            f'  static constexpr const char *name = "{name}";',
-            f"  static constexpr size_t argument_count = {len(self.inputs)};",
-            *("  " + line for line in self.fields),
-            f"  void read({unused}const Arguments &in) {{",
-            *("    " + line for line in self.reads), "  }",
-            f"  void run(Outcome &{outcome}) {{ {call}; }}",
-            "  napi_value result(napi_env env) {",
-            *("    " + line for line in self.after),
-            f"    return {result};", "  }",
-            f"  void discard() {{ {self.discard()} }}",
-            "};"])
+        lines = [f'static constexpr const char *name = "{name}";',
+                 f"static constexpr size_t argument_count = {len(self.inputs)};", *self.fields]
+        if self.reads:
+            lines += body("void read(const Arguments &in)", self.reads)
+        lines += body(f"void run(Outcome &{outcome})", [call + ";"])
+        if self.given or self.after:
+            lines += body("napi_value result(napi_env env)", [*self.after, f"return {result};"])
+        if discard := self.discard():
+            lines += body("void discard()", [discard])
+        return "\n".join([f"struct {camel(name)} : AnyCall {{", *("  " + l for l in lines), "};"])
+
+
+def body(head, statements):
+    """A function, on one line when it has one statement."""
+    if len(statements) == 1:
+        return [f"{head} {{ {statements[0]} }}"]
+    return [head + " {", *("  " + line for line in statements), "}"]
 
 
 def script_number(plain):
@@ -307,12 +310,8 @@ def raw_cpp(api, calls):
                for f in api.api["functions"]]
     symbols += [f'    {{"{name}", reinterpret_cast<void **>(&basics.{place})}},'
                 for name, place in BASICS.items()]
-    functions = []
-    for call in calls:
-        name = call.function["name"]
-        functions.append(f'    {{"{name}", call_now<{camel(name)}>}},')
-        if api.runs_later(call.function):
-            functions.append(f'    {{"{name}_async", call_later<{camel(name)}>}},')
+    functions = [f"    {'now_or_later' if api.runs_later(call.function) else 'only_now'}"
+                 f"<{camel(call.function['name'])}>()," for call in calls]
     return "\n".join([
         BANNER + '#include "runtime.h"\n', handles, "\nnamespace varve_node {\nnamespace {\n",
         *type_lines(api), "", library_struct(api), "",

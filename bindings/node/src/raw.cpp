@@ -137,48 +137,33 @@ int32_t call_varve_progress_fn(void *user_data, const char *operation, uint64_t 
   return call.hear();
 }
 
-struct AbiVersion {
+struct AbiVersion : AnyCall {
   static constexpr const char *name = "varve_abi_version";
   static constexpr size_t argument_count = 0;
   uint32_t given{};
-  void read([[maybe_unused]] const Arguments &in) {
-  }
   void run(Outcome &) { given = library.varve_abi_version(); }
-  napi_value result(napi_env env) {
-    return give(env, given);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, given); }
 };
 
-struct Version {
+struct Version : AnyCall {
   static constexpr const char *name = "varve_version";
   static constexpr size_t argument_count = 0;
   const char *given{};
-  void read([[maybe_unused]] const Arguments &in) {
-  }
   void run(Outcome &) { given = library.varve_version(); }
-  napi_value result(napi_env env) {
-    return give(env, given);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, given); }
 };
 
-struct StatusName {
+struct StatusName : AnyCall {
   static constexpr const char *name = "varve_status_name";
   static constexpr size_t argument_count = 1;
   int32_t status = 0;
   const char *given{};
-  void read(const Arguments &in) {
-    status = in.number<int32_t>(0, "status");
-  }
+  void read(const Arguments &in) { status = in.number<int32_t>(0, "status"); }
   void run(Outcome &) { given = library.varve_status_name(status); }
-  napi_value result(napi_env env) {
-    return give(env, given);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, given); }
 };
 
-struct StoreOpen {
+struct StoreOpen : AnyCall {
   static constexpr const char *name = "varve_store_open";
   static constexpr size_t argument_count = 2;
   Text uri;
@@ -196,37 +181,28 @@ struct StoreOpen {
   void discard() { library.varve_store_close(store_out); }
 };
 
-struct StoreClose {
+struct StoreClose : AnyCall {
   static constexpr const char *name = "varve_store_close";
   static constexpr size_t argument_count = 1;
   varve_store_t *store = nullptr;
-  void read(const Arguments &in) {
-    store = in.handle<varve_store_t>(0, "store");
-  }
+  void read(const Arguments &in) { store = in.handle<varve_store_t>(0, "store"); }
   void run(Outcome &) { library.varve_store_close(store); }
   napi_value result(napi_env env) {
     forget_callbacks(env, store);
     note_closed(store);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct StoreSync {
+struct StoreSync : AnyCall {
   static constexpr const char *name = "varve_store_sync";
   static constexpr size_t argument_count = 1;
   varve_store_t *store = nullptr;
-  void read(const Arguments &in) {
-    store = in.handle<varve_store_t>(0, "store");
-  }
+  void read(const Arguments &in) { store = in.handle<varve_store_t>(0, "store"); }
   void run(Outcome &outcome) { outcome.status = library.varve_store_sync(store, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct StoreSessions {
+struct StoreSessions : AnyCall {
   static constexpr const char *name = "varve_store_sessions";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -237,13 +213,10 @@ struct StoreSessions {
     filter_json = in.text(1, "filter_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_sessions(store, filter_json.data(), filter_json.size(), &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct StoreDeleteSession {
+struct StoreDeleteSession : AnyCall {
   static constexpr const char *name = "varve_store_delete_session";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -253,13 +226,9 @@ struct StoreDeleteSession {
     id = in.text(1, "id", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_delete_session(store, id.data(), id.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct StoreQuery {
+struct StoreQuery : AnyCall {
   static constexpr const char *name = "varve_store_query";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -277,7 +246,7 @@ struct StoreQuery {
   void discard() { library.varve_results_free(results_out); }
 };
 
-struct StoreBackup {
+struct StoreBackup : AnyCall {
   static constexpr const char *name = "varve_store_backup";
   static constexpr size_t argument_count = 3;
   varve_store_t *store = nullptr;
@@ -290,13 +259,10 @@ struct StoreBackup {
     options_json = in.text(2, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_backup(store, path.data(), path.size(), options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct StoreRestore {
+struct StoreRestore : AnyCall {
   static constexpr const char *name = "varve_store_restore";
   static constexpr size_t argument_count = 3;
   varve_store_t *store = nullptr;
@@ -309,43 +275,30 @@ struct StoreRestore {
     options_json = in.text(2, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_restore(store, path.data(), path.size(), options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct StoreSweep {
+struct StoreSweep : AnyCall {
   static constexpr const char *name = "varve_store_sweep";
   static constexpr size_t argument_count = 1;
   varve_store_t *store = nullptr;
   OwnedText report_out;
-  void read(const Arguments &in) {
-    store = in.handle<varve_store_t>(0, "store");
-  }
+  void read(const Arguments &in) { store = in.handle<varve_store_t>(0, "store"); }
   void run(Outcome &outcome) { outcome.status = library.varve_store_sweep(store, &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct StoreStats {
+struct StoreStats : AnyCall {
   static constexpr const char *name = "varve_store_stats";
   static constexpr size_t argument_count = 1;
   varve_store_t *store = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    store = in.handle<varve_store_t>(0, "store");
-  }
+  void read(const Arguments &in) { store = in.handle<varve_store_t>(0, "store"); }
   void run(Outcome &outcome) { outcome.status = library.varve_store_stats(store, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct StoreUsage {
+struct StoreUsage : AnyCall {
   static constexpr const char *name = "varve_store_usage";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -356,28 +309,20 @@ struct StoreUsage {
     filter_json = in.text(1, "filter_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_usage(store, filter_json.data(), filter_json.size(), &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct StoreMetrics {
+struct StoreMetrics : AnyCall {
   static constexpr const char *name = "varve_store_metrics";
   static constexpr size_t argument_count = 1;
   varve_store_t *store = nullptr;
   OwnedText text_out;
-  void read(const Arguments &in) {
-    store = in.handle<varve_store_t>(0, "store");
-  }
+  void read(const Arguments &in) { store = in.handle<varve_store_t>(0, "store"); }
   void run(Outcome &outcome) { outcome.status = library.varve_store_metrics(store, &text_out.data, &text_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, text_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, text_out); }
 };
 
-struct StoreSetLog {
+struct StoreSetLog : AnyCall {
   static constexpr const char *name = "varve_store_set_log";
   static constexpr size_t argument_count = 3;
   varve_store_t *store = nullptr;
@@ -393,10 +338,9 @@ struct StoreSetLog {
     fn.keep(env, name);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct StoreSetClock {
+struct StoreSetClock : AnyCall {
   static constexpr const char *name = "varve_store_set_clock";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -410,10 +354,9 @@ struct StoreSetClock {
     fn.keep(env, name);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct StoreSetTokenCounter {
+struct StoreSetTokenCounter : AnyCall {
   static constexpr const char *name = "varve_store_set_token_counter";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -427,17 +370,14 @@ struct StoreSetTokenCounter {
     fn.keep(env, name);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct WindowNew {
+struct WindowNew : AnyCall {
   static constexpr const char *name = "varve_window_new";
   static constexpr size_t argument_count = 1;
   size_t capacity = 0;
   varve_window_t *window_out = nullptr;
-  void read(const Arguments &in) {
-    capacity = in.number<size_t>(0, "capacity");
-  }
+  void read(const Arguments &in) { capacity = in.number<size_t>(0, "capacity"); }
   void run(Outcome &outcome) { outcome.status = library.varve_window_new(capacity, &window_out, &outcome.error); }
   napi_value result(napi_env env) {
     note_opened(window_out, [](void *made) { library.varve_window_free(static_cast<varve_window_t *>(made)); });
@@ -446,7 +386,7 @@ struct WindowNew {
   void discard() { library.varve_window_free(window_out); }
 };
 
-struct WindowAdd {
+struct WindowAdd : AnyCall {
   static constexpr const char *name = "varve_window_add";
   static constexpr size_t argument_count = 2;
   varve_window_t *window = nullptr;
@@ -456,13 +396,9 @@ struct WindowAdd {
     entry_json = in.text(1, "entry_json", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_window_add(window, entry_json.data(), entry_json.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct WindowRecent {
+struct WindowRecent : AnyCall {
   static constexpr const char *name = "varve_window_recent";
   static constexpr size_t argument_count = 2;
   varve_window_t *window = nullptr;
@@ -473,73 +409,51 @@ struct WindowRecent {
     n = in.number<size_t>(1, "n");
   }
   void run(Outcome &outcome) { outcome.status = library.varve_window_recent(window, n, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct WindowText {
+struct WindowText : AnyCall {
   static constexpr const char *name = "varve_window_text";
   static constexpr size_t argument_count = 1;
   varve_window_t *window = nullptr;
   OwnedText text_out;
-  void read(const Arguments &in) {
-    window = in.handle<varve_window_t>(0, "window");
-  }
+  void read(const Arguments &in) { window = in.handle<varve_window_t>(0, "window"); }
   void run(Outcome &outcome) { outcome.status = library.varve_window_text(window, &text_out.data, &text_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, text_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, text_out); }
 };
 
-struct WindowClear {
+struct WindowClear : AnyCall {
   static constexpr const char *name = "varve_window_clear";
   static constexpr size_t argument_count = 1;
   varve_window_t *window = nullptr;
-  void read(const Arguments &in) {
-    window = in.handle<varve_window_t>(0, "window");
-  }
+  void read(const Arguments &in) { window = in.handle<varve_window_t>(0, "window"); }
   void run(Outcome &outcome) { outcome.status = library.varve_window_clear(window, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct WindowSize {
+struct WindowSize : AnyCall {
   static constexpr const char *name = "varve_window_size";
   static constexpr size_t argument_count = 1;
   varve_window_t *window = nullptr;
   size_t given{};
-  void read(const Arguments &in) {
-    window = in.handle<varve_window_t>(0, "window");
-  }
+  void read(const Arguments &in) { window = in.handle<varve_window_t>(0, "window"); }
   void run(Outcome &) { given = library.varve_window_size(window); }
-  napi_value result(napi_env env) {
-    return give(env, given);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, given); }
 };
 
-struct WindowFree {
+struct WindowFree : AnyCall {
   static constexpr const char *name = "varve_window_free";
   static constexpr size_t argument_count = 1;
   varve_window_t *window = nullptr;
-  void read(const Arguments &in) {
-    window = in.handle<varve_window_t>(0, "window");
-  }
+  void read(const Arguments &in) { window = in.handle<varve_window_t>(0, "window"); }
   void run(Outcome &) { library.varve_window_free(window); }
   napi_value result(napi_env env) {
     forget_callbacks(env, window);
     note_closed(window);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct MemoryOpen {
+struct MemoryOpen : AnyCall {
   static constexpr const char *name = "varve_memory_open";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -557,7 +471,7 @@ struct MemoryOpen {
   void discard() { library.varve_memory_close(memory_out); }
 };
 
-struct MemoryRecord {
+struct MemoryRecord : AnyCall {
   static constexpr const char *name = "varve_memory_record";
   static constexpr size_t argument_count = 3;
   varve_memory_t *memory = nullptr;
@@ -570,13 +484,10 @@ struct MemoryRecord {
     entry_json = in.text(2, "entry_json", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_record(memory, session_id.data(), session_id.size(), entry_json.data(), entry_json.size(), &id_out.data, &id_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, id_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, id_out); }
 };
 
-struct MemoryContext {
+struct MemoryContext : AnyCall {
   static constexpr const char *name = "varve_memory_context";
   static constexpr size_t argument_count = 3;
   varve_memory_t *memory = nullptr;
@@ -589,13 +500,10 @@ struct MemoryContext {
     max_tokens = in.number<uint64_t>(2, "max_tokens");
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_context(memory, session_id.data(), session_id.size(), max_tokens, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct MemoryLoad {
+struct MemoryLoad : AnyCall {
   static constexpr const char *name = "varve_memory_load";
   static constexpr size_t argument_count = 2;
   varve_memory_t *memory = nullptr;
@@ -605,13 +513,9 @@ struct MemoryLoad {
     session_id = in.text(1, "session_id", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_load(memory, session_id.data(), session_id.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct MemorySave {
+struct MemorySave : AnyCall {
   static constexpr const char *name = "varve_memory_save";
   static constexpr size_t argument_count = 2;
   varve_memory_t *memory = nullptr;
@@ -621,27 +525,17 @@ struct MemorySave {
     session_id = in.text(1, "session_id", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_save(memory, session_id.data(), session_id.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct MemoryClear {
+struct MemoryClear : AnyCall {
   static constexpr const char *name = "varve_memory_clear";
   static constexpr size_t argument_count = 1;
   varve_memory_t *memory = nullptr;
-  void read(const Arguments &in) {
-    memory = in.handle<varve_memory_t>(0, "memory");
-  }
+  void read(const Arguments &in) { memory = in.handle<varve_memory_t>(0, "memory"); }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_clear(memory, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct MemoryStore {
+struct MemoryStore : AnyCall {
   static constexpr const char *name = "varve_memory_store";
   static constexpr size_t argument_count = 2;
   varve_memory_t *memory = nullptr;
@@ -652,13 +546,10 @@ struct MemoryStore {
     entry_json = in.text(1, "entry_json", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_store(memory, entry_json.data(), entry_json.size(), &id_out.data, &id_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, id_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, id_out); }
 };
 
-struct MemorySearch {
+struct MemorySearch : AnyCall {
   static constexpr const char *name = "varve_memory_search";
   static constexpr size_t argument_count = 2;
   varve_memory_t *memory = nullptr;
@@ -676,7 +567,7 @@ struct MemorySearch {
   void discard() { library.varve_results_free(results_out); }
 };
 
-struct MemoryDelete {
+struct MemoryDelete : AnyCall {
   static constexpr const char *name = "varve_memory_delete";
   static constexpr size_t argument_count = 3;
   varve_memory_t *memory = nullptr;
@@ -688,29 +579,22 @@ struct MemoryDelete {
     reason = in.text(2, "reason", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_memory_delete(memory, id.data(), id.size(), reason.data(), reason.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct MemoryClose {
+struct MemoryClose : AnyCall {
   static constexpr const char *name = "varve_memory_close";
   static constexpr size_t argument_count = 1;
   varve_memory_t *memory = nullptr;
-  void read(const Arguments &in) {
-    memory = in.handle<varve_memory_t>(0, "memory");
-  }
+  void read(const Arguments &in) { memory = in.handle<varve_memory_t>(0, "memory"); }
   void run(Outcome &) { library.varve_memory_close(memory); }
   napi_value result(napi_env env) {
     forget_callbacks(env, memory);
     note_closed(memory);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct SessionCreate {
+struct SessionCreate : AnyCall {
   static constexpr const char *name = "varve_session_create";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -728,7 +612,7 @@ struct SessionCreate {
   void discard() { library.varve_session_close(session_out); }
 };
 
-struct SessionOpen {
+struct SessionOpen : AnyCall {
   static constexpr const char *name = "varve_session_open";
   static constexpr size_t argument_count = 2;
   varve_store_t *store = nullptr;
@@ -746,53 +630,40 @@ struct SessionOpen {
   void discard() { library.varve_session_close(session_out); }
 };
 
-struct SessionClose {
+struct SessionClose : AnyCall {
   static constexpr const char *name = "varve_session_close";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &) { library.varve_session_close(session); }
   napi_value result(napi_env env) {
     forget_callbacks(env, session);
     note_closed(session);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct SessionId {
+struct SessionId : AnyCall {
   static constexpr const char *name = "varve_session_id";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   const char *given{};
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &) { given = library.varve_session_id(session); }
-  napi_value result(napi_env env) {
-    return give(env, given);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, given); }
 };
 
-struct SessionMetadata {
+struct SessionMetadata : AnyCall {
   static constexpr const char *name = "varve_session_metadata";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_session_metadata(session, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct SessionUpdate {
+struct SessionUpdate : AnyCall {
   static constexpr const char *name = "varve_session_update";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -802,57 +673,37 @@ struct SessionUpdate {
     patch_json = in.text(1, "patch_json", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_update(session, patch_json.data(), patch_json.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct SessionSync {
+struct SessionSync : AnyCall {
   static constexpr const char *name = "varve_session_sync";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_session_sync(session, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct SessionStats {
+struct SessionStats : AnyCall {
   static constexpr const char *name = "varve_session_stats";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_session_stats(session, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct SessionFiles {
+struct SessionFiles : AnyCall {
   static constexpr const char *name = "varve_session_files";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_session_files(session, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct SessionSetProgress {
+struct SessionSetProgress : AnyCall {
   static constexpr const char *name = "varve_session_set_progress";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -866,10 +717,9 @@ struct SessionSetProgress {
     fn.keep(env, name);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct ContextBuild {
+struct ContextBuild : AnyCall {
   static constexpr const char *name = "varve_context_build";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -880,13 +730,10 @@ struct ContextBuild {
     request_json = in.text(1, "request_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_context_build(session, request_json.data(), request_json.size(), &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct ContextRecord {
+struct ContextRecord : AnyCall {
   static constexpr const char *name = "varve_context_record";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -899,13 +746,10 @@ struct ContextRecord {
     payload_json = in.text(2, "payload_json", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_context_record(session, kind.data(), kind.size(), payload_json.data(), payload_json.size(), &id_out.data, &id_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, id_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, id_out); }
 };
 
-struct SessionAdd {
+struct SessionAdd : AnyCall {
   static constexpr const char *name = "varve_session_add";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -916,13 +760,10 @@ struct SessionAdd {
     entry_json = in.text(1, "entry_json", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_add(session, entry_json.data(), entry_json.size(), &id_out.data, &id_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, id_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, id_out); }
 };
 
-struct SessionAddBatch {
+struct SessionAddBatch : AnyCall {
   static constexpr const char *name = "varve_session_add_batch";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -933,13 +774,10 @@ struct SessionAddBatch {
     entries = in.text(1, "entries", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_add_batch(session, entries.data(), entries.size(), &ids_out.data, &ids_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, ids_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, ids_out); }
 };
 
-struct SessionGet {
+struct SessionGet : AnyCall {
   static constexpr const char *name = "varve_session_get";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -950,13 +788,10 @@ struct SessionGet {
     id = in.text(1, "id", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_get(session, id.data(), id.size(), &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct SessionDelete {
+struct SessionDelete : AnyCall {
   static constexpr const char *name = "varve_session_delete";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -968,13 +803,9 @@ struct SessionDelete {
     reason = in.text(2, "reason", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_delete(session, id.data(), id.size(), reason.data(), reason.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct SessionDeleteWhere {
+struct SessionDeleteWhere : AnyCall {
   static constexpr const char *name = "varve_session_delete_where";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -987,13 +818,10 @@ struct SessionDeleteWhere {
     reason = in.text(2, "reason", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_delete_where(session, query_json.data(), query_json.size(), reason.data(), reason.size(), &count_out, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, count_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, count_out); }
 };
 
-struct SessionPutVector {
+struct SessionPutVector : AnyCall {
   static constexpr const char *name = "varve_session_put_vector";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -1005,13 +833,9 @@ struct SessionPutVector {
     values = in.floats(2, "values");
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_put_vector(session, id.data(), id.size(), values.data(), static_cast<uint32_t>(values.size()), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct KvSet {
+struct KvSet : AnyCall {
   static constexpr const char *name = "varve_kv_set";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -1023,13 +847,9 @@ struct KvSet {
     value = in.text(2, "value", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_kv_set(session, key.data(), key.size(), value.data(), value.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct KvGet {
+struct KvGet : AnyCall {
   static constexpr const char *name = "varve_kv_get";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1040,13 +860,10 @@ struct KvGet {
     key = in.text(1, "key", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_kv_get(session, key.data(), key.size(), &value_out.data, &value_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, value_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, value_out); }
 };
 
-struct KvDelete {
+struct KvDelete : AnyCall {
   static constexpr const char *name = "varve_kv_delete";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1056,28 +873,19 @@ struct KvDelete {
     key = in.text(1, "key", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_kv_delete(session, key.data(), key.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct KvList {
+struct KvList : AnyCall {
   static constexpr const char *name = "varve_kv_list";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_kv_list(session, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct SessionVerify {
+struct SessionVerify : AnyCall {
   static constexpr const char *name = "varve_session_verify";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1088,13 +896,10 @@ struct SessionVerify {
     options_json = in.text(1, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_verify(session, options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionRepair {
+struct SessionRepair : AnyCall {
   static constexpr const char *name = "varve_session_repair";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1105,13 +910,10 @@ struct SessionRepair {
     options_json = in.text(1, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_repair(session, options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionCompact {
+struct SessionCompact : AnyCall {
   static constexpr const char *name = "varve_session_compact";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1122,13 +924,10 @@ struct SessionCompact {
     options_json = in.text(1, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_compact(session, options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionPurge {
+struct SessionPurge : AnyCall {
   static constexpr const char *name = "varve_session_purge";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1139,13 +938,10 @@ struct SessionPurge {
     options_json = in.text(1, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_purge(session, options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionMigrate {
+struct SessionMigrate : AnyCall {
   static constexpr const char *name = "varve_session_migrate";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1156,13 +952,10 @@ struct SessionMigrate {
     options_json = in.text(1, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_migrate(session, options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionRebuildIndex {
+struct SessionRebuildIndex : AnyCall {
   static constexpr const char *name = "varve_session_rebuild_index";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1173,28 +966,20 @@ struct SessionRebuildIndex {
     options_json = in.text(1, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_rebuild_index(session, options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionIndex {
+struct SessionIndex : AnyCall {
   static constexpr const char *name = "varve_session_index";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_session_index(session, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct SessionExport {
+struct SessionExport : AnyCall {
   static constexpr const char *name = "varve_session_export";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1205,13 +990,10 @@ struct SessionExport {
     format = in.text(1, "format", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_export(session, format.data(), format.size(), &text_out.data, &text_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, text_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, text_out); }
 };
 
-struct SessionImport {
+struct SessionImport : AnyCall {
   static constexpr const char *name = "varve_session_import";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1222,13 +1004,10 @@ struct SessionImport {
     jsonl = in.text(1, "jsonl", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_import(session, jsonl.data(), jsonl.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionExportFile {
+struct SessionExportFile : AnyCall {
   static constexpr const char *name = "varve_session_export_file";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -1241,13 +1020,10 @@ struct SessionExportFile {
     options_json = in.text(2, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_export_file(session, path.data(), path.size(), options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionImportFile {
+struct SessionImportFile : AnyCall {
   static constexpr const char *name = "varve_session_import_file";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -1260,13 +1036,10 @@ struct SessionImportFile {
     options_json = in.text(2, "options_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_import_file(session, path.data(), path.size(), options_json.data(), options_json.size(), &report_out.data, &report_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, report_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, report_out); }
 };
 
-struct SessionQuery {
+struct SessionQuery : AnyCall {
   static constexpr const char *name = "varve_session_query";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1284,7 +1057,7 @@ struct SessionQuery {
   void discard() { library.varve_results_free(results_out); }
 };
 
-struct SessionCount {
+struct SessionCount : AnyCall {
   static constexpr const char *name = "varve_session_count";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1295,43 +1068,30 @@ struct SessionCount {
     query_json = in.text(1, "query_json", true);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_count(session, query_json.data(), query_json.size(), &count_out, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, count_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, count_out); }
 };
 
-struct SessionTags {
+struct SessionTags : AnyCall {
   static constexpr const char *name = "varve_session_tags";
   static constexpr size_t argument_count = 1;
   varve_session_t *session = nullptr;
   OwnedText json_out;
-  void read(const Arguments &in) {
-    session = in.handle<varve_session_t>(0, "session");
-  }
+  void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &outcome) { outcome.status = library.varve_session_tags(session, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct ResultsCount {
+struct ResultsCount : AnyCall {
   static constexpr const char *name = "varve_results_count";
   static constexpr size_t argument_count = 1;
   varve_results_t *results = nullptr;
   size_t given{};
-  void read(const Arguments &in) {
-    results = in.handle<varve_results_t>(0, "results");
-  }
+  void read(const Arguments &in) { results = in.handle<varve_results_t>(0, "results"); }
   void run(Outcome &) { given = library.varve_results_count(results); }
-  napi_value result(napi_env env) {
-    return give(env, given);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, given); }
 };
 
-struct ResultsEntry {
+struct ResultsEntry : AnyCall {
   static constexpr const char *name = "varve_results_entry";
   static constexpr size_t argument_count = 2;
   varve_results_t *results = nullptr;
@@ -1342,13 +1102,10 @@ struct ResultsEntry {
     index = in.number<size_t>(1, "index");
   }
   void run(Outcome &outcome) { outcome.status = library.varve_results_entry(results, index, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct ResultsScore {
+struct ResultsScore : AnyCall {
   static constexpr const char *name = "varve_results_score";
   static constexpr size_t argument_count = 2;
   varve_results_t *results = nullptr;
@@ -1359,59 +1116,43 @@ struct ResultsScore {
     index = in.number<size_t>(1, "index");
   }
   void run(Outcome &outcome) { outcome.status = library.varve_results_score(results, index, &relevance_out, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, relevance_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, relevance_out); }
 };
 
-struct ResultsNext {
+struct ResultsNext : AnyCall {
   static constexpr const char *name = "varve_results_next";
   static constexpr size_t argument_count = 1;
   varve_results_t *results = nullptr;
   BorrowedText cursor_out;
-  void read(const Arguments &in) {
-    results = in.handle<varve_results_t>(0, "results");
-  }
+  void read(const Arguments &in) { results = in.handle<varve_results_t>(0, "results"); }
   void run(Outcome &outcome) { outcome.status = library.varve_results_next(results, &cursor_out.data, &cursor_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, cursor_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, cursor_out); }
 };
 
-struct ResultsJson {
+struct ResultsJson : AnyCall {
   static constexpr const char *name = "varve_results_json";
   static constexpr size_t argument_count = 1;
   varve_results_t *results = nullptr;
   BorrowedText json_out;
-  void read(const Arguments &in) {
-    results = in.handle<varve_results_t>(0, "results");
-  }
+  void read(const Arguments &in) { results = in.handle<varve_results_t>(0, "results"); }
   void run(Outcome &outcome) { outcome.status = library.varve_results_json(results, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
-struct ResultsFree {
+struct ResultsFree : AnyCall {
   static constexpr const char *name = "varve_results_free";
   static constexpr size_t argument_count = 1;
   varve_results_t *results = nullptr;
-  void read(const Arguments &in) {
-    results = in.handle<varve_results_t>(0, "results");
-  }
+  void read(const Arguments &in) { results = in.handle<varve_results_t>(0, "results"); }
   void run(Outcome &) { library.varve_results_free(results); }
   napi_value result(napi_env env) {
     forget_callbacks(env, results);
     note_closed(results);
     return give_undefined(env);
   }
-  void discard() {  }
 };
 
-struct TranscriptAppend {
+struct TranscriptAppend : AnyCall {
   static constexpr const char *name = "varve_transcript_append";
   static constexpr size_t argument_count = 3;
   varve_session_t *session = nullptr;
@@ -1423,13 +1164,9 @@ struct TranscriptAppend {
     content = in.text(2, "content", false);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_transcript_append(session, role.data(), role.size(), content.data(), content.size(), &outcome.error); }
-  napi_value result(napi_env env) {
-    return give_undefined(env);
-  }
-  void discard() {  }
 };
 
-struct TranscriptLast {
+struct TranscriptLast : AnyCall {
   static constexpr const char *name = "varve_transcript_last";
   static constexpr size_t argument_count = 2;
   varve_session_t *session = nullptr;
@@ -1440,10 +1177,7 @@ struct TranscriptLast {
     n = in.number<size_t>(1, "n");
   }
   void run(Outcome &outcome) { outcome.status = library.varve_transcript_last(session, n, &json_out.data, &json_out.size, &outcome.error); }
-  napi_value result(napi_env env) {
-    return give(env, json_out);
-  }
-  void discard() {  }
+  napi_value result(napi_env env) { return give(env, json_out); }
 };
 
 const std::vector<Symbol> symbols = {
@@ -1539,151 +1273,85 @@ const std::vector<Symbol> symbols = {
 };
 
 const std::vector<Function> functions = {
-    {"varve_abi_version", call_now<AbiVersion>},
-    {"varve_version", call_now<Version>},
-    {"varve_status_name", call_now<StatusName>},
-    {"varve_store_open", call_now<StoreOpen>},
-    {"varve_store_open_async", call_later<StoreOpen>},
-    {"varve_store_close", call_now<StoreClose>},
-    {"varve_store_close_async", call_later<StoreClose>},
-    {"varve_store_sync", call_now<StoreSync>},
-    {"varve_store_sync_async", call_later<StoreSync>},
-    {"varve_store_sessions", call_now<StoreSessions>},
-    {"varve_store_sessions_async", call_later<StoreSessions>},
-    {"varve_store_delete_session", call_now<StoreDeleteSession>},
-    {"varve_store_delete_session_async", call_later<StoreDeleteSession>},
-    {"varve_store_query", call_now<StoreQuery>},
-    {"varve_store_query_async", call_later<StoreQuery>},
-    {"varve_store_backup", call_now<StoreBackup>},
-    {"varve_store_backup_async", call_later<StoreBackup>},
-    {"varve_store_restore", call_now<StoreRestore>},
-    {"varve_store_restore_async", call_later<StoreRestore>},
-    {"varve_store_sweep", call_now<StoreSweep>},
-    {"varve_store_sweep_async", call_later<StoreSweep>},
-    {"varve_store_stats", call_now<StoreStats>},
-    {"varve_store_stats_async", call_later<StoreStats>},
-    {"varve_store_usage", call_now<StoreUsage>},
-    {"varve_store_usage_async", call_later<StoreUsage>},
-    {"varve_store_metrics", call_now<StoreMetrics>},
-    {"varve_store_metrics_async", call_later<StoreMetrics>},
-    {"varve_store_set_log", call_now<StoreSetLog>},
-    {"varve_store_set_clock", call_now<StoreSetClock>},
-    {"varve_store_set_token_counter", call_now<StoreSetTokenCounter>},
-    {"varve_window_new", call_now<WindowNew>},
-    {"varve_window_new_async", call_later<WindowNew>},
-    {"varve_window_add", call_now<WindowAdd>},
-    {"varve_window_add_async", call_later<WindowAdd>},
-    {"varve_window_recent", call_now<WindowRecent>},
-    {"varve_window_recent_async", call_later<WindowRecent>},
-    {"varve_window_text", call_now<WindowText>},
-    {"varve_window_text_async", call_later<WindowText>},
-    {"varve_window_clear", call_now<WindowClear>},
-    {"varve_window_clear_async", call_later<WindowClear>},
-    {"varve_window_size", call_now<WindowSize>},
-    {"varve_window_free", call_now<WindowFree>},
-    {"varve_window_free_async", call_later<WindowFree>},
-    {"varve_memory_open", call_now<MemoryOpen>},
-    {"varve_memory_open_async", call_later<MemoryOpen>},
-    {"varve_memory_record", call_now<MemoryRecord>},
-    {"varve_memory_record_async", call_later<MemoryRecord>},
-    {"varve_memory_context", call_now<MemoryContext>},
-    {"varve_memory_context_async", call_later<MemoryContext>},
-    {"varve_memory_load", call_now<MemoryLoad>},
-    {"varve_memory_load_async", call_later<MemoryLoad>},
-    {"varve_memory_save", call_now<MemorySave>},
-    {"varve_memory_save_async", call_later<MemorySave>},
-    {"varve_memory_clear", call_now<MemoryClear>},
-    {"varve_memory_clear_async", call_later<MemoryClear>},
-    {"varve_memory_store", call_now<MemoryStore>},
-    {"varve_memory_store_async", call_later<MemoryStore>},
-    {"varve_memory_search", call_now<MemorySearch>},
-    {"varve_memory_search_async", call_later<MemorySearch>},
-    {"varve_memory_delete", call_now<MemoryDelete>},
-    {"varve_memory_delete_async", call_later<MemoryDelete>},
-    {"varve_memory_close", call_now<MemoryClose>},
-    {"varve_memory_close_async", call_later<MemoryClose>},
-    {"varve_session_create", call_now<SessionCreate>},
-    {"varve_session_create_async", call_later<SessionCreate>},
-    {"varve_session_open", call_now<SessionOpen>},
-    {"varve_session_open_async", call_later<SessionOpen>},
-    {"varve_session_close", call_now<SessionClose>},
-    {"varve_session_close_async", call_later<SessionClose>},
-    {"varve_session_id", call_now<SessionId>},
-    {"varve_session_metadata", call_now<SessionMetadata>},
-    {"varve_session_metadata_async", call_later<SessionMetadata>},
-    {"varve_session_update", call_now<SessionUpdate>},
-    {"varve_session_update_async", call_later<SessionUpdate>},
-    {"varve_session_sync", call_now<SessionSync>},
-    {"varve_session_sync_async", call_later<SessionSync>},
-    {"varve_session_stats", call_now<SessionStats>},
-    {"varve_session_stats_async", call_later<SessionStats>},
-    {"varve_session_files", call_now<SessionFiles>},
-    {"varve_session_files_async", call_later<SessionFiles>},
-    {"varve_session_set_progress", call_now<SessionSetProgress>},
-    {"varve_context_build", call_now<ContextBuild>},
-    {"varve_context_build_async", call_later<ContextBuild>},
-    {"varve_context_record", call_now<ContextRecord>},
-    {"varve_context_record_async", call_later<ContextRecord>},
-    {"varve_session_add", call_now<SessionAdd>},
-    {"varve_session_add_async", call_later<SessionAdd>},
-    {"varve_session_add_batch", call_now<SessionAddBatch>},
-    {"varve_session_add_batch_async", call_later<SessionAddBatch>},
-    {"varve_session_get", call_now<SessionGet>},
-    {"varve_session_get_async", call_later<SessionGet>},
-    {"varve_session_delete", call_now<SessionDelete>},
-    {"varve_session_delete_async", call_later<SessionDelete>},
-    {"varve_session_delete_where", call_now<SessionDeleteWhere>},
-    {"varve_session_delete_where_async", call_later<SessionDeleteWhere>},
-    {"varve_session_put_vector", call_now<SessionPutVector>},
-    {"varve_session_put_vector_async", call_later<SessionPutVector>},
-    {"varve_kv_set", call_now<KvSet>},
-    {"varve_kv_set_async", call_later<KvSet>},
-    {"varve_kv_get", call_now<KvGet>},
-    {"varve_kv_get_async", call_later<KvGet>},
-    {"varve_kv_delete", call_now<KvDelete>},
-    {"varve_kv_delete_async", call_later<KvDelete>},
-    {"varve_kv_list", call_now<KvList>},
-    {"varve_kv_list_async", call_later<KvList>},
-    {"varve_session_verify", call_now<SessionVerify>},
-    {"varve_session_verify_async", call_later<SessionVerify>},
-    {"varve_session_repair", call_now<SessionRepair>},
-    {"varve_session_repair_async", call_later<SessionRepair>},
-    {"varve_session_compact", call_now<SessionCompact>},
-    {"varve_session_compact_async", call_later<SessionCompact>},
-    {"varve_session_purge", call_now<SessionPurge>},
-    {"varve_session_purge_async", call_later<SessionPurge>},
-    {"varve_session_migrate", call_now<SessionMigrate>},
-    {"varve_session_migrate_async", call_later<SessionMigrate>},
-    {"varve_session_rebuild_index", call_now<SessionRebuildIndex>},
-    {"varve_session_rebuild_index_async", call_later<SessionRebuildIndex>},
-    {"varve_session_index", call_now<SessionIndex>},
-    {"varve_session_index_async", call_later<SessionIndex>},
-    {"varve_session_export", call_now<SessionExport>},
-    {"varve_session_export_async", call_later<SessionExport>},
-    {"varve_session_import", call_now<SessionImport>},
-    {"varve_session_import_async", call_later<SessionImport>},
-    {"varve_session_export_file", call_now<SessionExportFile>},
-    {"varve_session_export_file_async", call_later<SessionExportFile>},
-    {"varve_session_import_file", call_now<SessionImportFile>},
-    {"varve_session_import_file_async", call_later<SessionImportFile>},
-    {"varve_session_query", call_now<SessionQuery>},
-    {"varve_session_query_async", call_later<SessionQuery>},
-    {"varve_session_count", call_now<SessionCount>},
-    {"varve_session_count_async", call_later<SessionCount>},
-    {"varve_session_tags", call_now<SessionTags>},
-    {"varve_session_tags_async", call_later<SessionTags>},
-    {"varve_results_count", call_now<ResultsCount>},
-    {"varve_results_entry", call_now<ResultsEntry>},
-    {"varve_results_score", call_now<ResultsScore>},
-    {"varve_results_score_async", call_later<ResultsScore>},
-    {"varve_results_next", call_now<ResultsNext>},
-    {"varve_results_json", call_now<ResultsJson>},
-    {"varve_results_free", call_now<ResultsFree>},
-    {"varve_results_free_async", call_later<ResultsFree>},
-    {"varve_transcript_append", call_now<TranscriptAppend>},
-    {"varve_transcript_append_async", call_later<TranscriptAppend>},
-    {"varve_transcript_last", call_now<TranscriptLast>},
-    {"varve_transcript_last_async", call_later<TranscriptLast>},
+    only_now<AbiVersion>(),
+    only_now<Version>(),
+    only_now<StatusName>(),
+    now_or_later<StoreOpen>(),
+    now_or_later<StoreClose>(),
+    now_or_later<StoreSync>(),
+    now_or_later<StoreSessions>(),
+    now_or_later<StoreDeleteSession>(),
+    now_or_later<StoreQuery>(),
+    now_or_later<StoreBackup>(),
+    now_or_later<StoreRestore>(),
+    now_or_later<StoreSweep>(),
+    now_or_later<StoreStats>(),
+    now_or_later<StoreUsage>(),
+    now_or_later<StoreMetrics>(),
+    only_now<StoreSetLog>(),
+    only_now<StoreSetClock>(),
+    only_now<StoreSetTokenCounter>(),
+    now_or_later<WindowNew>(),
+    now_or_later<WindowAdd>(),
+    now_or_later<WindowRecent>(),
+    now_or_later<WindowText>(),
+    now_or_later<WindowClear>(),
+    only_now<WindowSize>(),
+    now_or_later<WindowFree>(),
+    now_or_later<MemoryOpen>(),
+    now_or_later<MemoryRecord>(),
+    now_or_later<MemoryContext>(),
+    now_or_later<MemoryLoad>(),
+    now_or_later<MemorySave>(),
+    now_or_later<MemoryClear>(),
+    now_or_later<MemoryStore>(),
+    now_or_later<MemorySearch>(),
+    now_or_later<MemoryDelete>(),
+    now_or_later<MemoryClose>(),
+    now_or_later<SessionCreate>(),
+    now_or_later<SessionOpen>(),
+    now_or_later<SessionClose>(),
+    only_now<SessionId>(),
+    now_or_later<SessionMetadata>(),
+    now_or_later<SessionUpdate>(),
+    now_or_later<SessionSync>(),
+    now_or_later<SessionStats>(),
+    now_or_later<SessionFiles>(),
+    only_now<SessionSetProgress>(),
+    now_or_later<ContextBuild>(),
+    now_or_later<ContextRecord>(),
+    now_or_later<SessionAdd>(),
+    now_or_later<SessionAddBatch>(),
+    now_or_later<SessionGet>(),
+    now_or_later<SessionDelete>(),
+    now_or_later<SessionDeleteWhere>(),
+    now_or_later<SessionPutVector>(),
+    now_or_later<KvSet>(),
+    now_or_later<KvGet>(),
+    now_or_later<KvDelete>(),
+    now_or_later<KvList>(),
+    now_or_later<SessionVerify>(),
+    now_or_later<SessionRepair>(),
+    now_or_later<SessionCompact>(),
+    now_or_later<SessionPurge>(),
+    now_or_later<SessionMigrate>(),
+    now_or_later<SessionRebuildIndex>(),
+    now_or_later<SessionIndex>(),
+    now_or_later<SessionExport>(),
+    now_or_later<SessionImport>(),
+    now_or_later<SessionExportFile>(),
+    now_or_later<SessionImportFile>(),
+    now_or_later<SessionQuery>(),
+    now_or_later<SessionCount>(),
+    now_or_later<SessionTags>(),
+    only_now<ResultsCount>(),
+    only_now<ResultsEntry>(),
+    now_or_later<ResultsScore>(),
+    only_now<ResultsNext>(),
+    only_now<ResultsJson>(),
+    now_or_later<ResultsFree>(),
+    now_or_later<TranscriptAppend>(),
+    now_or_later<TranscriptLast>(),
 };
 
 const Module module = {symbols, functions, 1, 60};

@@ -413,11 +413,16 @@ LoadResult load_library(const std::string& path, const Module& module) {
 napi_value functions_of(napi_env env, const Module& module) {
   napi_value functions = nullptr;
   check(env, napi_create_object(env, &functions));
-  for (const Function& function : module.functions) {
+  const auto add = [&](const std::string& name, napi_callback call) {
     napi_value value = nullptr;
-    check(env, napi_create_function(env, function.name, NAPI_AUTO_LENGTH, function.call, nullptr,
-                                    &value));
-    set(env, functions, function.name, value);
+    check(env, napi_create_function(env, name.c_str(), name.size(), call, nullptr, &value));
+    set(env, functions, name.c_str(), value);
+  };
+  for (const Function& function : module.functions) {
+    add(function.name, function.now);
+    if (function.later != nullptr) {
+      add(std::string(function.name) + "_async", function.later);
+    }
   }
   return functions;
 }

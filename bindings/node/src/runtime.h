@@ -145,6 +145,13 @@ napi_value give(napi_env env, Number value) {
   }
 }
 
+/** Takes and gives nothing, and makes no handle that would have to be closed. */
+struct AnyCall {
+  void read(const Arguments&) {}
+  napi_value result(napi_env env) { return give_undefined(env); }
+  void discard() {}
+};
+
 /** Takes the error's texts and frees it. */
 void take_error(Outcome& outcome);
 [[noreturn]] void throw_failure(napi_env env, const Outcome& outcome);
@@ -223,15 +230,27 @@ napi_value call_later(napi_env env, napi_callback_info info) {
   }
 }
 
-/** One function of the library, and one that JavaScript can call. */
+/** One function of the library. */
 struct Symbol {
   const char* name;
   void** place;
 };
+
+/** One that JavaScript can call; `later`, if it is there, as NAME_async. */
 struct Function {
   const char* name;
-  napi_callback call;
+  napi_callback now;
+  napi_callback later;
 };
+template <class Call>
+Function only_now() {
+  return {Call::name, call_now<Call>, nullptr};
+}
+template <class Call>
+Function now_or_later() {
+  return {Call::name, call_now<Call>, call_later<Call>};
+}
+
 struct Module {
   const std::vector<Symbol>& symbols;
   const std::vector<Function>& functions;
