@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cli/interruption.h"
 #include "cli/json_text.h"
 #include "cli/view/progress.h"
 
@@ -29,45 +30,52 @@ int run_on_one(Invocation& invocation, const std::string& id, const SessionWork&
   return outcome->code;
 }
 
-// Does `work` on every session. A session that cannot be opened does not stop the others.
+// Does `work` on every session and prints the results.
 int run_on_all(Invocation& invocation, std::string_view label, const SessionWork& work) {
-  Result<Store> store = invocation.open_store(Access::kExisting);
-  if (!store.ok()) return invocation.fail(store.failure());
-  Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return invocation.fail(ids.failure());
-  Progress progress(invocation, std::string(label), Progress::Unit::kItems,
-                    static_cast<int64_t>(ids->size()));
   std::vector<std::string> reports;
-  int code = kExitOk;
-  for (const std::string& id : *ids) {
-    Result<Session> session = invocation.open_session(*store, id);
-    Result<SessionOutcome> outcome =
-        session.ok() ? work(invocation, *session, id) : Result<SessionOutcome>(session.failure());
-    progress.advance(1);
-    if (!outcome.ok() && is_gone(outcome.failure())) continue;
-    int session_code = kExitOk;
-    if (!outcome.ok()) {
-      progress.clear();
-      session_code = invocation.fail_in_one_of_all(std::move(outcome.failure()), id);
-    } else {
-      session_code = outcome->code;
-      reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
-      if (!invocation.json()) {
-        progress.clear();
-        show(invocation, *outcome);
-      }
+  const auto run = [&](Session& session, const std::string& id, Progress& bar) -> Result<int> {
+    Result<SessionOutcome> outcome = work(invocation, session, id);
+    if (!outcome.ok()) return std::move(outcome.failure());
+    reports.push_back(object_text({{"session_id", quote(id)}, {"report", outcome->report}}));
+    if (!invocation.json()) {
+      bar.clear();
+      show(invocation, *outcome);
     }
-    if (code == kExitOk) code = session_code;
-  }
-  progress.clear();
+    return outcome->code;
+  };
+  Result<int> code = for_each_opened(invocation, label, run);
+  if (!code.ok()) return invocation.fail(code.failure());
   if (invocation.json()) {
     invocation.print(object_text(
-        {{"ok", code == kExitOk ? "true" : "false"}, {"sessions", array_text(reports)}}));
+        {{"ok", *code == kExitOk ? "true" : "false"}, {"sessions", array_text(reports)}}));
   }
-  return code;
+  return *code;
 }
 
 }  // namespace
+
+Result<int> for_each_opened(Invocation& invocation, std::string_view label, const EachWork& work) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return std::move(store.failure());
+  Result<std::vector<std::string>> ids = all_session_ids(*store);
+  if (!ids.ok()) return std::move(ids.failure());
+  Progress bar(invocation, std::string(label), Progress::Unit::kItems,
+               static_cast<int64_t>(ids->size()));
+  int first_code = kExitOk;
+  for (const std::string& id : *ids) {
+    Result<Session> session = invocation.open_session(*store, id);
+    Result<int> code =
+        session.ok() ? work(*session, id, bar) : Result<int>(std::move(session.failure()));
+    if (Interruption::is_asked()) break;
+    bar.advance(1);
+    if (!code.ok() && is_gone(code.failure())) continue;
+    if (!code.ok()) bar.clear();
+    const int session_code =
+        code.ok() ? *code : invocation.fail_in_one_of_all(std::move(code.failure()), id);
+    if (first_code == kExitOk) first_code = session_code;
+  }
+  return first_code;
+}
 
 void Sessions::declare(CLI::App& app, const std::string& meaning_of_all) {
   operands.declare(app, 1);

@@ -10,6 +10,7 @@
 #include "cli/arguments/operands.h"
 #include "cli/invocation.h"
 #include "cli/json_text.h"
+#include "cli/view/progress.h"
 
 namespace varve::cli {
 
@@ -29,6 +30,13 @@ struct SessionOutcome {
 
 using SessionWork =
     std::function<Result<SessionOutcome>(Invocation&, Session&, const std::string& id)>;
+
+// Calls `work` with every session of the store and returns the exit code: the first that is not
+// kExitOk. A session that cannot be opened, or that `work` fails on, is reported and does not stop
+// the others; one that is dropped meanwhile is left out. Ends early when Interruption::is_asked().
+// `label` is the text of a progress bar, `bar`: to clear it before something is printed.
+using EachWork = std::function<Result<int>(Session&, const std::string& id, Progress& bar)>;
+Result<int> for_each_opened(Invocation& invocation, std::string_view label, const EachWork& work);
 
 // The session that the words name, or with --all each.
 struct Sessions {

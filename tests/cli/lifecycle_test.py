@@ -170,6 +170,18 @@ class Compact(Lifecycle):
                 self.assertIn("varve: b: metadata.json is of version 99", done.stderr)
                 self.assertEqual(done.stderr.count("varve: "), 1)
 
+    def test_all_ends_with_the_code_of_the_first_that_fails(self):
+        for session in ("c", "b", "a"):  # the newest comes first
+            self.run_cli("add", session, "tea", "--create")
+        self.session_file("a", "metadata.json").write_text('{"version":99}')
+        log = self.session_file("b", "memory.jsonl")
+        log.unlink()
+        log.mkdir()
+        for words in (["verify"], ["compact"], ["stats"], ["export", "-o", "out"]):
+            with self.subTest(words):
+                done = self.run_cli(*words, "--all", exit_code=5)
+                self.assertEqual(done.stderr.count("varve: "), 2)
+
     def test_a_missing_session_is_told(self):
         self.notes(1)
         for verb in ("compact", "purge"):

@@ -15,6 +15,7 @@
 #include "cli/descriptor_path.h"
 #include "cli/interruption.h"
 #include "cli/json_text.h"
+#include "cli/session_work.h"
 #include "cli/view/display_text.h"
 #include "cli/view/progress.h"
 
@@ -134,34 +135,18 @@ int export_all(Invocation& invocation, const ExportOptions& options) {
   if (options.output.empty()) {
     return invocation.fail(usage_failure("--all needs --output DIR, a folder for the sessions"));
   }
-  Result<Store> store = invocation.open_store(Access::kExisting);
-  if (!store.ok()) return invocation.fail(store.failure());
-  Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return invocation.fail(ids.failure());
-  Progress progress(invocation, "Exporting", Progress::Unit::kItems,
-                    static_cast<int64_t>(ids->size()));
-  int code = kExitOk;
   int64_t exported = 0;
   const Interruption interruption;
-  for (const std::string& id : *ids) {
-    Result<Session> session = invocation.open_session(*store, id);
-    if (!session.ok() && is_gone(session.failure())) {
-      progress.advance(1);
-      continue;
+  const auto run = [&](Session& session, const std::string& id, Progress&) -> Result<int> {
+    if (Outcome failure = export_to_folder(invocation, session, id, options)) {
+      return *std::move(failure);
     }
-    Outcome failure = session.ok() ? export_to_folder(invocation, *session, id, options)
-                                   : Outcome(std::move(session.failure()));
-    if (Interruption::is_asked()) return code;  // the signal ends the program
-    if (failure) {
-      progress.clear();
-      const int failed = invocation.fail_in_one_of_all(*std::move(failure), id);
-      if (code == kExitOk) code = failed;
-    } else {
-      ++exported;
-    }
-    progress.advance(1);
-  }
-  progress.clear();
+    ++exported;
+    return kExitOk;
+  };
+  Result<int> code = for_each_opened(invocation, "Exporting", run);
+  if (!code.ok()) return invocation.fail(code.failure());
+  if (Interruption::is_asked()) return *code;  // the signal ends the program
   if (invocation.json()) {
     invocation.print(
         object_text({{"sessions", std::to_string(exported)}, {"output", quote(options.output)}}));
@@ -169,7 +154,7 @@ int export_all(Invocation& invocation, const ExportOptions& options) {
     invocation.note("Exported " + format_count(exported, "session", "sessions") + " to " +
                     options.output + ".");
   }
-  return code;
+  return *code;
 }
 
 int export_to_file(Invocation& invocation, Session& session, const std::string& id,

@@ -5,6 +5,7 @@
 #include "cli/arguments/command.h"
 #include "cli/arguments/operands.h"
 #include "cli/json_text.h"
+#include "cli/session_work.h"
 #include "cli/view/display_text.h"
 #include "cli/view/figures_view.h"
 #include "cli/view/table.h"
@@ -13,11 +14,6 @@ namespace varve::cli {
 namespace {
 
 constexpr size_t kFigureLabelColumns = 12;
-
-struct StatsOptions {
-  Operands operands;
-  bool all = false;
-};
 
 // An empty figure is left out.
 void print_figure(Invocation& invocation, std::string_view label, const std::string& value) {
@@ -125,10 +121,6 @@ int stats_of_one(Invocation& invocation, const std::string& id) {
 }
 
 int stats_of_all(Invocation& invocation) {
-  Result<Store> store = invocation.open_store(Access::kExisting);
-  if (!store.ok()) return invocation.fail(store.failure());
-  Result<std::vector<std::string>> ids = all_session_ids(*store);
-  if (!ids.ok()) return invocation.fail(ids.failure());
   Table table({{"SESSION", Align::kLeft, Style::kId},
                {"ENTRIES", Align::kRight},
                {"DELETED", Align::kRight},
@@ -138,16 +130,9 @@ int stats_of_all(Invocation& invocation) {
   std::vector<std::string> reports;
   int64_t entries = 0;
   int64_t bytes = 0;
-  int code = kExitOk;
-  for (const std::string& id : *ids) {
-    Result<Session> session = invocation.open_session(*store, id);
-    Result<std::string> text =
-        session.ok() ? session->stats() : Result<std::string>(session.failure());
-    if (!text.ok() && is_gone(text.failure())) continue;
-    if (!text.ok()) {
-      code = invocation.fail_in_one_of_all(std::move(text.failure()), id);
-      continue;
-    }
+  const auto add = [&](Session& session, const std::string& id, Progress&) -> Result<int> {
+    Result<std::string> text = session.stats();
+    if (!text.ok()) return std::move(text.failure());
     const json::object stats = parse_object(*text);
     const int64_t size = integer_at(object_at(stats, "size_bytes"), "total");
     table.add_row({id, format_count(integer_at(stats, "entries")),
@@ -156,23 +141,25 @@ int stats_of_all(Invocation& invocation) {
     reports.push_back(*text);
     entries += integer_at(stats, "entries");
     bytes += size;
-  }
+    return kExitOk;
+  };
+  Result<int> code = for_each_opened(invocation, "Reading", add);
+  if (!code.ok()) return invocation.fail(code.failure());
   if (invocation.json()) {
     invocation.print(object_text({{"sessions", array_text(reports)},
                                   {"entries", std::to_string(entries)},
                                   {"size_bytes", std::to_string(bytes)}}));
-    return code;
+    return *code;
   }
   table.print(invocation.out(), invocation.terminal());
   invocation.print(format_count(static_cast<int64_t>(reports.size()), "session", "sessions") +
                    ", " + format_count(entries, "entry", "entries") + ", " + format_bytes(bytes));
-  return code;
+  return *code;
 }
 
 Runner declare_stats(CLI::App& app) {
-  auto options = std::make_shared<StatsOptions>();
-  options->operands.declare(app, 1);
-  app.add_flag("-a,--all", options->all, "A table of every session");
+  auto options = std::make_shared<Sessions>();
+  options->declare(app, "A table of every session");
   return [options](Invocation& invocation) {
     Result<std::string> id = session_or_all(invocation, options->operands, options->all);
     if (!id.ok()) return invocation.fail(id.failure());
