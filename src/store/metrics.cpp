@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <utility>
+#include <variant>
 
 namespace varve::store {
 
@@ -9,93 +10,88 @@ namespace {
 
 using session::Counters;
 
-// One metric: its name for Prometheus, its dotted name, and its source (one of the three).
+// One metric: its name for Prometheus, its dotted name, and its source. A histogram is of seconds
+// if the name says so, else of plain numbers.
 struct Metric {
   std::string_view name;
   std::string_view dotted_name;
+  std::variant<uint64_t StoreFigures::*, std::atomic<uint64_t> Counters::*, Histogram Counters::*>
+      source;
   std::string_view help;
-  uint64_t StoreFigures::*figure = nullptr;
-  std::atomic<uint64_t> Counters::*counter = nullptr;
-  Histogram Counters::*histogram = nullptr;
 };
-
-constexpr Metric figure(std::string_view name, std::string_view dotted_name,
-                        uint64_t StoreFigures::*member, std::string_view help) {
-  return {name, dotted_name, help, member, nullptr, nullptr};
-}
-
-constexpr Metric counter(std::string_view name, std::string_view dotted_name,
-                         std::atomic<uint64_t> Counters::*member, std::string_view help) {
-  return {name, dotted_name, help, nullptr, member, nullptr};
-}
-
-// In seconds if the name says so, else plain numbers.
-constexpr Metric histogram(std::string_view name, std::string_view dotted_name,
-                           Histogram Counters::*member, std::string_view help) {
-  return {name, dotted_name, help, nullptr, nullptr, member};
-}
 
 constexpr Metric kMetrics[] = {
-    figure("varve_sessions", "memory.sessions.total", &StoreFigures::sessions,
-           "Sessions of the store."),
-    figure("varve_sessions_open", "memory.sessions.active", &StoreFigures::sessions_open,
-           "Sessions that are open in this process."),
-    figure("varve_entries", "memory.entries.total", &StoreFigures::entries,
-           "Entries of the store that are not deleted."),
-    figure("varve_size_bytes", "memory.size.bytes", &StoreFigures::size_bytes,
-           "Logs, tombstones and indexes of the store."),
-    figure("varve_index_memory_bytes", "memory.index.memory_bytes",
-           &StoreFigures::index_memory_bytes, "Memory that the indexes of open sessions take."),
-    figure("varve_entries_not_durable", "memory.entries.buffered.count",
-           &StoreFigures::entries_not_durable,
-           "Entries of open sessions that a power loss could take."),
-    counter("varve_entries_added_total", "memory.operations.add.count", &Counters::entries_added,
-            "Entries added."),
-    counter("varve_entries_deleted_total", "memory.operations.delete.count",
-            &Counters::entries_deleted, "Entries deleted by a call."),
-    counter("varve_gets_total", "memory.operations.get.count", &Counters::gets,
-            "Entries asked for by id."),
-    histogram("varve_write_duration_seconds", "memory.operations.write.duration_ms",
-              &Counters::write_us, "Adds and deletes, from the call to its answer."),
-    histogram("varve_query_duration_seconds", "memory.operations.query.duration_ms",
-              &Counters::query_us, "Queries and counts, from the call to its answer."),
-    counter("varve_commits_total", "memory.commits.count", &Counters::commits,
-            "Writes to a log, each of one or more adds or deletes."),
-    histogram("varve_group_commit_entries", "memory.commits.group.entries",
-              &Counters::group_entries, "Entries and deletes that shared one commit."),
-    counter("varve_written_bytes_total", "memory.written.bytes", &Counters::bytes_written,
-            "Bytes appended to logs and tombstones."),
-    counter("varve_syncs_total", "memory.syncs.count", &Counters::syncs,
-            "Times that a log was made durable."),
-    histogram("varve_sync_duration_seconds", "memory.operations.sync.duration_ms",
-              &Counters::sync_us, "fdatasync of one file of a log."),
-    counter("varve_lock_contentions_total", "memory.locks.contention.count", &Counters::lock_waits,
-            "Times that another writer was in the way of a lock."),
-    counter("varve_lock_timeouts_total", "memory.locks.timeout.count", &Counters::lock_timeouts,
-            "Times that a lock was not obtained within lock_timeout_ms."),
-    histogram("varve_lock_wait_duration_seconds", "memory.locks.wait.duration_ms",
-              &Counters::lock_wait_us, "Time until a session's lock was obtained or given up."),
-    counter("varve_compactions_total", "memory.compaction.count", &Counters::compactions,
-            "Compactions."),
-    histogram("varve_compaction_duration_seconds", "memory.compaction.duration_ms",
-              &Counters::compaction_us, "Compactions, from start to end."),
-    counter("varve_entries_expired_total", "memory.entries.expired.count",
-            &Counters::entries_expired, "Entries removed because their time was over."),
-    counter("varve_entries_evicted_total", "memory.entries.evicted.count",
-            &Counters::entries_evicted, "Entries removed to stay within a limit."),
-    counter("varve_purges_total", "memory.purges.count", &Counters::purges,
-            "Purges of deleted entries' bytes."),
-    counter("varve_index_loads_total", "memory.index.load.count", &Counters::index_loads,
-            "Sessions opened with their index.bin."),
-    counter("varve_index_rebuilds_total", "memory.index.rebuild.count", &Counters::index_rebuilds,
-            "Indexes rebuilt from the log."),
-    counter("varve_corruption_errors_total", "memory.errors.corruption.count",
-            &Counters::corruption_errors, "Damage found, each time it is found."),
-    counter("varve_torn_tails_total", "memory.errors.torn_tail.count", &Counters::torn_tails,
-            "Unfinished ends of logs that were moved to quarantine."),
-    counter("varve_io_errors_total", "memory.errors.io.count", &Counters::io_errors,
-            "Calls that failed because of the disk or its space."),
+    {"varve_sessions", "memory.sessions.total", &StoreFigures::sessions, "Sessions of the store."},
+    {"varve_sessions_open", "memory.sessions.active", &StoreFigures::sessions_open,
+     "Sessions that are open in this process."},
+    {"varve_entries", "memory.entries.total", &StoreFigures::entries,
+     "Entries of the store that are not deleted."},
+    {"varve_size_bytes", "memory.size.bytes", &StoreFigures::size_bytes,
+     "Logs, tombstones and indexes of the store."},
+    {"varve_index_memory_bytes", "memory.index.memory_bytes", &StoreFigures::index_memory_bytes,
+     "Memory that the indexes of open sessions take."},
+    {"varve_entries_not_durable", "memory.entries.buffered.count",
+     &StoreFigures::entries_not_durable, "Entries of open sessions that a power loss could take."},
+    {"varve_entries_added_total", "memory.operations.add.count", &Counters::entries_added,
+     "Entries added."},
+    {"varve_entries_deleted_total", "memory.operations.delete.count", &Counters::entries_deleted,
+     "Entries deleted by a call."},
+    {"varve_gets_total", "memory.operations.get.count", &Counters::gets,
+     "Entries asked for by id."},
+    {"varve_write_duration_seconds", "memory.operations.write.duration_ms", &Counters::write_us,
+     "Adds and deletes, from the call to its answer."},
+    {"varve_query_duration_seconds", "memory.operations.query.duration_ms", &Counters::query_us,
+     "Queries and counts, from the call to its answer."},
+    {"varve_commits_total", "memory.commits.count", &Counters::commits,
+     "Writes to a log, each of one or more adds or deletes."},
+    {"varve_group_commit_entries", "memory.commits.group.entries", &Counters::group_entries,
+     "Entries and deletes that shared one commit."},
+    {"varve_written_bytes_total", "memory.written.bytes", &Counters::bytes_written,
+     "Bytes appended to logs and tombstones."},
+    {"varve_syncs_total", "memory.syncs.count", &Counters::syncs,
+     "Times that a log was made durable."},
+    {"varve_sync_duration_seconds", "memory.operations.sync.duration_ms", &Counters::sync_us,
+     "fdatasync of one file of a log."},
+    {"varve_lock_contentions_total", "memory.locks.contention.count", &Counters::lock_waits,
+     "Times that another writer was in the way of a lock."},
+    {"varve_lock_timeouts_total", "memory.locks.timeout.count", &Counters::lock_timeouts,
+     "Times that a lock was not obtained within lock_timeout_ms."},
+    {"varve_lock_wait_duration_seconds", "memory.locks.wait.duration_ms", &Counters::lock_wait_us,
+     "Time until a session's lock was obtained or given up."},
+    {"varve_compactions_total", "memory.compaction.count", &Counters::compactions, "Compactions."},
+    {"varve_compaction_duration_seconds", "memory.compaction.duration_ms", &Counters::compaction_us,
+     "Compactions, from start to end."},
+    {"varve_entries_expired_total", "memory.entries.expired.count", &Counters::entries_expired,
+     "Entries removed because their time was over."},
+    {"varve_entries_evicted_total", "memory.entries.evicted.count", &Counters::entries_evicted,
+     "Entries removed to stay within a limit."},
+    {"varve_purges_total", "memory.purges.count", &Counters::purges,
+     "Purges of deleted entries' bytes."},
+    {"varve_index_loads_total", "memory.index.load.count", &Counters::index_loads,
+     "Sessions opened with their index.bin."},
+    {"varve_index_rebuilds_total", "memory.index.rebuild.count", &Counters::index_rebuilds,
+     "Indexes rebuilt from the log."},
+    {"varve_corruption_errors_total", "memory.errors.corruption.count",
+     &Counters::corruption_errors, "Damage found, each time it is found."},
+    {"varve_torn_tails_total", "memory.errors.torn_tail.count", &Counters::torn_tails,
+     "Unfinished ends of logs that were moved to quarantine."},
+    {"varve_io_errors_total", "memory.errors.io.count", &Counters::io_errors,
+     "Calls that failed because of the disk or its space."},
 };
+
+bool is_figure(const Metric& metric) { return metric.source.index() == 0; }
+
+// Null when it is a number.
+const Histogram* histogram_of(const Metric& metric, const Counters& counters) {
+  const auto* member = std::get_if<Histogram Counters::*>(&metric.source);
+  return member != nullptr ? &(counters.*(*member)) : nullptr;
+}
+
+uint64_t number_of(const Metric& metric, const StoreFigures& figures, const Counters& counters) {
+  const auto* figure = std::get_if<uint64_t StoreFigures::*>(&metric.source);
+  if (figure != nullptr) return figures.*(*figure);
+  return (counters.*std::get<std::atomic<uint64_t> Counters::*>(metric.source)).load();
+}
 
 bool is_duration(const Metric& metric) { return metric.name.ends_with("_seconds"); }
 
@@ -181,15 +177,12 @@ std::string metrics_text(std::string_view uri, const StoreFigures& figures,
                          const Counters& counters) {
   TextWriter writer(uri);
   for (const Metric& metric : kMetrics) {
-    if (metric.histogram != nullptr) {
+    if (const auto* histogram = histogram_of(metric, counters)) {
       writer.header(metric, "histogram");
-      writer.buckets(metric, (counters.*metric.histogram).snapshot());
-    } else if (metric.counter != nullptr) {
-      writer.header(metric, "counter");
-      writer.sample(metric.name, "", std::to_string((counters.*metric.counter).load()));
+      writer.buckets(metric, histogram->snapshot());
     } else {
-      writer.header(metric, "gauge");
-      writer.sample(metric.name, "", std::to_string(figures.*metric.figure));
+      writer.header(metric, is_figure(metric) ? "gauge" : "counter");
+      writer.sample(metric.name, "", std::to_string(number_of(metric, figures, counters)));
     }
   }
   return std::move(writer).text();
@@ -198,13 +191,11 @@ std::string metrics_text(std::string_view uri, const StoreFigures& figures,
 json::Tree metrics_tree(const StoreFigures& figures, const Counters& counters) {
   json::Tree tree = json::Tree::object();
   for (const Metric& metric : kMetrics) {
-    if (metric.histogram != nullptr) {
-      tree.set(metric.dotted_name, histogram_tree(metric, (counters.*metric.histogram).snapshot()));
-    } else {
-      tree.set(metric.dotted_name, json::Tree::integer_unsigned(
-                                       metric.counter != nullptr ? (counters.*metric.counter).load()
-                                                                 : figures.*metric.figure));
-    }
+    const auto* histogram = histogram_of(metric, counters);
+    tree.set(metric.dotted_name,
+             histogram != nullptr
+                 ? histogram_tree(metric, histogram->snapshot())
+                 : json::Tree::integer_unsigned(number_of(metric, figures, counters)));
   }
   return tree;
 }
