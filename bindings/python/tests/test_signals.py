@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import varve
-from conftest import NOW_MS
+from conftest import NOW_MS, grown_bytes
 
 ENTRY = {"type": "finding", "content": "tea"}
 
@@ -15,17 +15,18 @@ ENTRY = {"type": "finding", "content": "tea"}
 @pytest.fixture
 def signal_within(monkeypatch, session):
     """signal_within("varve_session_verify") lets SIGINT come in each call of that function, behind
-    Python's last look for signals: C raises it while the length of the options, 0, is converted."""
+    Python's last look for signals: C raises it while the length of the options, 0, is converted; or
+    the pointer to the error, which may be NULL."""
     come = ctypes.CDLL(None)["raise"]
 
-    class Length:
+    class Zero:
         from_param = functools.partial(come, signal.SIGINT)
 
-    def arrange(name):
+    def arrange(name, instead_of="length"):
         function = getattr(session._api, name)
         types = list(function.argtypes)
-        assert types[2] is ctypes.c_size_t, "(handle, options, their length, ...)"
-        types[2] = Length
+        assert types[2] is ctypes.c_size_t, "(handle, options, their length, ..., error)"
+        types[2 if instead_of == "length" else -1] = Zero
         monkeypatch.setattr(function, "argtypes", types)
     return arrange
 
@@ -159,6 +160,32 @@ def test_a_session_that_nobody_got_is_closed(tmp_path):
             store.create_session(session_id="s")
         with varve.Store(tmp_path, concurrency={"exclusive": True}) as other:
             other.open_session("s").add(ENTRY)
+
+
+def test_a_session_that_an_interrupt_kept_from_everybody_is_closed(tmp_path,
+                                                                   signal_within):
+    signal_within("varve_session_create", "error")
+    with varve.Store(tmp_path, concurrency={"exclusive": True}) as interrupted:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.create_session(session_id="s")
+        with varve.Store(tmp_path, concurrency={"exclusive": True}) as other:
+            other.open_session("s").add(ENTRY)
+
+
+@pytest.mark.parametrize("name, instead_of, work, times", [
+    ("varve_session_export", "error", lambda session: session.export(), 5000),
+    ("varve_session_query", "error", lambda session: session.query(), 20000),
+    ("varve_session_delete", "length", lambda session: session.delete("missing"), 40000)])
+def test_what_an_interrupt_kept_from_everybody_is_freed(session, signal_within, name, instead_of,
+                                                        work, times):
+    """Texts of 8 KB, 40 MB in all, results and errors."""
+    session.add({"type": "finding", "content": "x" * 8000})
+    signal_within(name, instead_of)
+
+    def interrupted():
+        with pytest.raises(KeyboardInterrupt):
+            work(session)
+    assert grown_bytes(interrupted, times) < 4 << 20
 
 
 def test_a_receiver_that_calls_the_library_keeps_the_interrupt(store, session, signal_within,

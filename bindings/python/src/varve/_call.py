@@ -191,11 +191,8 @@ def fail(api: _raw.Functions, status: int, error: Optional[int]) -> None:
     """Raises what a call answered."""
     if status == _raw.VARVE_BAD_HANDLE and is_left_behind():
         _wait_for_the_end()
-    try:
-        message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")
-        details = json.loads(api.varve_error_details(error) or b"{}")
-    finally:
-        api.varve_error_free(error)
+    message = (api.varve_error_message(error) or b"").decode("utf-8", "replace")
+    details = json.loads(api.varve_error_details(error) or b"{}")
     cause = failure_of_this_thread() if status == _raw.VARVE_CALLBACK else None
     raise_late()
     if cause is not None and not isinstance(cause, Exception):
@@ -211,43 +208,59 @@ def _copy(outs: _Outs) -> bytes:
     return (ctypes.c_char * length).from_address(outs.pointer.value or 0).raw
 
 
+# What a signal's handler raises comes as soon as the library returns, before its status is known.
+# So what it has given is given back under `finally`, unless the status says that there is nothing.
+# To free an error or to close a handle once more does no harm; a text is forgotten once it is free.
+_NOT_KNOWN = -1
+
+
 def call(api: _raw.Functions, function: Function, *arguments: Any) -> None:
     """A function that gives nothing."""
-    outs = _outs()
+    outs, status = _outs(), _NOT_KNOWN
     try:
         status = function(*arguments, outs.error_out)
         if status:
             fail(api, status, outs.error.value)
     finally:
+        if status:
+            api.varve_error_free(outs.error)
         _free_outs.append(outs)
         if late:
             raise_late()
 
 
-def call_handle(api: _raw.Functions, function: Function, *arguments: Any) -> int:
+def call_handle(api: _raw.Functions, function: Function, close: Callable[[int], None],
+                *arguments: Any) -> int:
     """A function that gives a handle. Who is made of it raises what is late."""
     outs = _outs()
+    outs.pointer.value = None  # it may be the handle that another call gave
     try:
         status = function(*arguments, outs.pointer_out, outs.error_out)
         if status:
             fail(api, status, outs.error.value)
-        return outs.pointer.value or 0
-    finally:
-        _free_outs.append(outs)
+    except BaseException:  # noqa: B902
+        if outs.pointer.value:
+            close(outs.pointer.value)  # nobody gets it
+        api.varve_error_free(outs.error)
+        raise
+    handle = outs.pointer.value or 0
+    _free_outs.append(outs)
+    return handle
 
 
 def call_text(api: _raw.Functions, function: Function, *arguments: Any) -> bytes:
     """A function that gives text which the caller owns."""
-    outs = _outs()
+    outs, status = _outs(), _NOT_KNOWN
+    outs.pointer.value = None  # until there is a text, no other is freed
     try:
         status = function(*arguments, outs.pointer_out, outs.length_out, outs.error_out)
         if status:
             fail(api, status, outs.error.value)
-        try:
-            return _copy(outs)
-        finally:
-            api.varve_free(outs.pointer)
+        return _copy(outs)
     finally:
+        api.varve_free(outs.pointer)
+        if status:
+            api.varve_error_free(outs.error)
         _free_outs.append(outs)
         if late:
             raise_late()
@@ -255,13 +268,15 @@ def call_text(api: _raw.Functions, function: Function, *arguments: Any) -> bytes
 
 def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> bytes:
     """A function that gives text which belongs to a handle; copied at once."""
-    outs = _outs()
+    outs, status = _outs(), _NOT_KNOWN
     try:
         status = function(*arguments, outs.pointer_out, outs.length_out, outs.error_out)
         if status:
             fail(api, status, outs.error.value)
         return _copy(outs)
     finally:
+        if status:
+            api.varve_error_free(outs.error)
         _free_outs.append(outs)
         if late:
             raise_late()
@@ -269,13 +284,15 @@ def call_borrowed(api: _raw.Functions, function: Function, *arguments: Any) -> b
 
 def call_number(api: _raw.Functions, function: Function, kind: Any, *arguments: Any) -> Any:
     """A function that gives a number of the ctypes type `kind`."""
-    number, outs = kind(), _outs()
+    number, outs, status = kind(), _outs(), _NOT_KNOWN
     try:
         status = function(*arguments, ctypes.byref(number), outs.error_out)
         if status:
             fail(api, status, outs.error.value)
         return number.value
     finally:
+        if status:
+            api.varve_error_free(outs.error)
         _free_outs.append(outs)
         if late:
             raise_late()

@@ -72,7 +72,7 @@ class Memory(Handle):
                **members: Any) -> Results:
         """Finds entries over all sessions of the user, long term and short."""
         return Results(self._api, _call.call_handle(
-            self._api, self._api.varve_memory_search, self._handle,
+            self._api, self._api.varve_memory_search, self._api.varve_results_free, self._handle,
             *_call.options(cast(Any, query), members)))
 
     def delete(self, entry_id: str, reason: Optional[str] = None) -> None:

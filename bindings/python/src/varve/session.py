@@ -152,7 +152,7 @@ class Session(Handle):
         """Finds entries (docs/query.md): `query(text="tea -coffee", tags={"include": ["ann"]})`.
         Without anything, all by relevance. One page: `limit` of them, 100 when not given."""
         return Results(self._api, _call.call_handle(
-            self._api, self._api.varve_session_query, self._handle,
+            self._api, self._api.varve_session_query, self._api.varve_results_free, self._handle,
             *_call.options(cast(Any, query), members)))
 
     def find(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,

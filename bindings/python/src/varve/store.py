@@ -42,7 +42,8 @@ class Store(Handle):
         self._tokens = callbacks.Slot(callbacks.token_counter)
         self._uri = os.fspath(uri)
         given = _call.text(self._uri)
-        self._handle = _call.call_handle(self._api, self._api.varve_store_open, given, len(given),
+        self._handle = _call.call_handle(self._api, self._api.varve_store_open,
+                                         self._api.varve_store_close, given, len(given),
                                          *_call.options(config, members))
         _open_stores[self._handle] = self
 
@@ -80,14 +81,15 @@ class Store(Handle):
         `compaction_config`, `preferences`, `durability`, all optional. AlreadyExists when there is
         one of that id, unless `if_exists` is "open"."""
         return Session(self, _call.call_handle(
-            self._api, self._api.varve_session_create, self._handle,
+            self._api, self._api.varve_session_create, self._api.varve_session_close, self._handle,
             *_call.options(cast(Any, options), members)))
 
     def open_session(self, session_id: str) -> Session:
         """Opens a session. NotFound when there is none."""
         given = _call.text(session_id)
         return Session(self, _call.call_handle(self._api, self._api.varve_session_open,
-                                               self._handle, given, len(given)))
+                                               self._api.varve_session_close, self._handle, given,
+                                               len(given)))
 
     def sessions(self, filter: Options = None, /, **members: Any) -> SessionPage:
         """A page of the list of sessions, newest first: `user_id`, `agent_id`, `limit`, `after`
@@ -116,7 +118,7 @@ class Store(Handle):
         """Finds entries across sessions: as Session.query, with `user_id`, `agent_id` and
         `session_ids` to say which."""
         return Results(self._api, _call.call_handle(
-            self._api, self._api.varve_store_query, self._handle,
+            self._api, self._api.varve_store_query, self._api.varve_results_free, self._handle,
             *_call.options(cast(Any, query), members)))
 
     def find(self, query: Union[Query, Dict[str, Any], JsonText, None] = None, /,
@@ -127,7 +129,8 @@ class Store(Handle):
     def memory(self, options: Options = None, /, **members: Any) -> Memory:
         """The memory of a user in three tiers: `user_id`, `agent_id`, `window`, `ttl_hours`."""
         return Memory(self, _call.call_handle(self._api, self._api.varve_memory_open,
-                                              self._handle, *_call.options(options, members)))
+                                              self._api.varve_memory_close, self._handle,
+                                              *_call.options(options, members)))
 
     # -- looking after it
 

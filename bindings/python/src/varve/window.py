@@ -24,7 +24,7 @@ class Window(Handle):
     def __init__(self, capacity: int):
         self._api = _library.functions()
         self._handle = _call.call_handle(self._api, self._api.varve_window_new,
-                                         _call.how_many(capacity))
+                                         self._api.varve_window_free, _call.how_many(capacity))
 
     def add(self, message: Union[Dict[str, Any], JsonText]) -> None:
         """Adds a message: "content" is needed, "role" and "timestamp" are usual."""
