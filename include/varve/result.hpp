@@ -163,6 +163,33 @@ class ErrorOut {
   varve_error_t *error_ = nullptr;
 };
 
+// The function of one kind that a store or session has. The library is given the address of the
+// slot, which stays while the handle is open, though the function be replaced: another thread may
+// be inside the one before, which goes when that thread has left it.
+template <typename Function>
+class Slot {
+ public:
+  [[nodiscard]] std::shared_ptr<Function> get() {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    return function_;
+  }
+  // Gives back the one before.
+  std::shared_ptr<Function> replace(std::shared_ptr<Function> function) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    std::swap(function_, function);
+    return function;
+  }
+  // Puts the one before in its place again, unless another thread has replaced `refused` already.
+  void take_back(const std::shared_ptr<Function> &refused, std::shared_ptr<Function> before) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    if (function_ == refused) std::swap(function_, before);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<Function> function_;  // guarded by mutex_
+};
+
 // A handle that `close` closes, and the three shapes of calls with it: `function` is one of the
 // ABI's, `arguments` are those between its handle and its outs.
 template <typename Policy, typename Handle, void (*close)(Handle *)>
@@ -205,6 +232,23 @@ class Object {
     return Made(out);
   }
 
+  // Has the library call `function` from the slot, or nothing when it is empty. What the library
+  // refuses does not take the place of the function before.
+  template <typename Function, typename Trampoline, typename Setter, typename... Arguments>
+  Answer<void> hear(Slot<Function> *slot, Function function, Trampoline *trampoline, Setter set,
+                    Arguments... arguments) const {
+    if (!function || slot == nullptr) {
+      return tell(set, arguments..., static_cast<Trampoline *>(nullptr), nullptr);
+    }
+    ErrorOut error;
+    const auto given = std::make_shared<Function>(std::move(function));
+    const auto before = slot->replace(given);
+    const varve_status_t status = set(handle(), arguments..., trampoline, slot, error.out());
+    if (status == VARVE_OK) return Answer<void>();
+    slot->take_back(given, before);
+    return Policy::template fail<void>(error.make(status));
+  }
+
  private:
   struct Close {
     void operator()(Handle *handle) const noexcept { close(handle); }
@@ -236,37 +280,24 @@ inline std::string open_or_make(std::string_view id, std::string_view options) {
   return text + R"("session_id":)" + json_string(id) + R"(,"if_exists":"open"})";
 }
 
-// The callbacks of a store or session. None is removed before the handle is closed: another thread
-// may still be inside one that was replaced.
-template <typename Function>
-class Callbacks {
- public:
-  Function *keep(Function function) {
-    const std::lock_guard<std::mutex> guard(mutex_);
-    return &functions_.emplace_back(std::move(function));
-  }
-
- private:
-  std::mutex mutex_;
-  std::list<Function> functions_;  // guarded by mutex_
-};
-
 using LogFunction = std::function<void(int32_t level, std::string_view json_line)>;
 using ClockFunction = std::function<int64_t()>;
 using TokenFunction = std::function<uint64_t(std::string_view text)>;
 using ProgressFunction =
     std::function<bool(std::string_view operation, uint64_t done, uint64_t total)>;
 
-inline void call_log(void *function, int32_t level, const char *json_line, size_t len) noexcept {
+inline void call_log(void *slot, int32_t level, const char *json_line, size_t len) noexcept {
   try {
-    (*static_cast<LogFunction *>(function))(level, {json_line, len});
+    const auto function = static_cast<Slot<LogFunction> *>(slot)->get();
+    (*function)(level, {json_line, len});
   } catch (...) {  // the line is lost
   }
 }
 
-inline int64_t call_clock(void *function) noexcept {
+inline int64_t call_clock(void *slot) noexcept {
   try {
-    return (*static_cast<ClockFunction *>(function))();
+    const auto function = static_cast<Slot<ClockFunction> *>(slot)->get();
+    return (*function)();
   } catch (...) {
     using std::chrono::duration_cast;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -274,20 +305,22 @@ inline int64_t call_clock(void *function) noexcept {
   }
 }
 
-inline int32_t call_tokens(void *function, const char *text, size_t len,
+inline int32_t call_tokens(void *slot, const char *text, size_t len,
                            uint64_t *tokens_out) noexcept {
   try {
-    *tokens_out = (*static_cast<TokenFunction *>(function))({text, len});
+    const auto function = static_cast<Slot<TokenFunction> *>(slot)->get();
+    *tokens_out = (*function)({text, len});
     return 0;
   } catch (...) {
     return 1;
   }
 }
 
-inline int32_t call_progress(void *function, const char *operation, uint64_t done,
+inline int32_t call_progress(void *slot, const char *operation, uint64_t done,
                              uint64_t total) noexcept {
   try {
-    return (*static_cast<ProgressFunction *>(function))(operation, done, total) ? 0 : 1;
+    const auto function = static_cast<Slot<ProgressFunction> *>(slot)->get();
+    return (*function)(operation, done, total) ? 0 : 1;
   } catch (...) {
     return 1;
   }

@@ -22,7 +22,8 @@
 // one at once (Results: one at a time), as long as none moves or destroys it meanwhile. A store
 // must outlive what was opened from it.
 //
-// Functions given as callbacks may throw; each setter says what happens then. Apart from that,
+// Functions given as callbacks may throw; each setter says what happens then. One that was replaced
+// goes as soon as no thread is inside it, the last one with its object. Apart from that,
 // only std::bad_alloc and, in namespace varve, Error are thrown.
 #ifndef VARVE_VARVE_HPP
 #define VARVE_VARVE_HPP
@@ -236,16 +237,15 @@ class BasicSession : public detail::Object<Policy, varve_session_t, varve_sessio
                      options.size());
   }
   // When the function returns false or throws, the operation stops: VARVE_CALLBACK. An empty
-  // function stops the reports.
+  // function stops the reports. An operation that has begun asks the one that replaces its own.
   Answer<void> set_progress(detail::ProgressFunction function) {
-    if (!function) return this->tell(varve_session_set_progress, nullptr, nullptr);
-    void *const kept = progress_ ? progress_->keep(std::move(function)) : nullptr;
-    return this->tell(varve_session_set_progress, detail::call_progress, kept);
+    return this->hear(progress_.get(), std::move(function), detail::call_progress,
+                      varve_session_set_progress);
   }
 
  private:
-  using Callbacks = detail::Callbacks<detail::ProgressFunction>;
-  std::unique_ptr<Callbacks> progress_ = std::make_unique<Callbacks>();
+  using Slot = detail::Slot<detail::ProgressFunction>;
+  std::unique_ptr<Slot> progress_ = std::make_unique<Slot>();
 };
 
 // The last messages of a conversation: see varve/window.h.
@@ -392,30 +392,27 @@ class BasicStore : public detail::Object<Policy, varve_store_t, varve_store_clos
   }
   // When the function throws, the line is lost. An empty function stops the lines.
   Answer<void> set_log(int32_t level, detail::LogFunction function) {
-    if (!function) return this->tell(varve_store_set_log, level, nullptr, nullptr);
-    void *const kept = callbacks_ ? callbacks_->log.keep(std::move(function)) : nullptr;
-    return this->tell(varve_store_set_log, level, detail::call_log, kept);
+    return this->hear(callbacks_ ? &callbacks_->log : nullptr, std::move(function),
+                      detail::call_log, varve_store_set_log, level);
   }
   // The function returns [ms] since the Unix epoch; when it throws, the system's clock is asked. An
   // empty function returns to the system's clock.
   Answer<void> set_clock(detail::ClockFunction function) {
-    if (!function) return this->tell(varve_store_set_clock, nullptr, nullptr);
-    void *const kept = callbacks_ ? callbacks_->clock.keep(std::move(function)) : nullptr;
-    return this->tell(varve_store_set_clock, detail::call_clock, kept);
+    return this->hear(callbacks_ ? &callbacks_->clock : nullptr, std::move(function),
+                      detail::call_clock, varve_store_set_clock);
   }
   // When the function throws, building the context fails: VARVE_CALLBACK. An empty function returns
   // to the built-in estimate.
   Answer<void> set_token_counter(detail::TokenFunction function) {
-    if (!function) return this->tell(varve_store_set_token_counter, nullptr, nullptr);
-    void *const kept = callbacks_ ? callbacks_->tokens.keep(std::move(function)) : nullptr;
-    return this->tell(varve_store_set_token_counter, detail::call_tokens, kept);
+    return this->hear(callbacks_ ? &callbacks_->tokens : nullptr, std::move(function),
+                      detail::call_tokens, varve_store_set_token_counter);
   }
 
  private:
   struct Kept {
-    detail::Callbacks<detail::LogFunction> log;
-    detail::Callbacks<detail::ClockFunction> clock;
-    detail::Callbacks<detail::TokenFunction> tokens;
+    detail::Slot<detail::LogFunction> log;
+    detail::Slot<detail::ClockFunction> clock;
+    detail::Slot<detail::TokenFunction> tokens;
   };
   std::unique_ptr<Kept> callbacks_ = std::make_unique<Kept>();
 };

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -340,6 +341,50 @@ TEST(Hpp, ProgressStopsAnOperation) {
   EXPECT_EQ(thrown([&] { (void)moved.verify(); }), VARVE_CALLBACK);
   moved.set_progress(nullptr);
   EXPECT_NE(moved.verify(), "");
+}
+
+// A program may give a function for each operation, as long as it runs.
+TEST(Hpp, FunctionsThatWereReplacedAreGone) {
+  varve::Store store("memory:");
+  varve::Session session = store.create_session();
+  const auto held = std::make_shared<int>();
+  for (int i = 0; i < 100; i++) {
+    store.set_log(VARVE_LOG_INFO, [held](int32_t, std::string_view) {});
+    store.set_clock([held] { return int64_t{0}; });
+    store.set_token_counter([held](std::string_view) { return uint64_t{1}; });
+    session.set_progress([held](std::string_view, uint64_t, uint64_t) { return true; });
+  }
+  EXPECT_EQ(held.use_count(), 1 + 4);
+}
+
+TEST(Hpp, AFunctionThatReplacesItselfStaysUntilItReturns) {
+  varve::Store store("memory:");
+  auto held = std::make_shared<std::string>("held by the first");
+  const std::weak_ptr<std::string> seen = held;
+  std::vector<std::string> told;
+  store.set_log(VARVE_LOG_INFO, [&told, &store, held = std::move(held)](int32_t, std::string_view) {
+    store.set_log(VARVE_LOG_INFO,
+                  [&told](int32_t, std::string_view) { told.emplace_back("by the second"); });
+    told.push_back(*held);
+  });
+  (void)store.create_session();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front(), "held by the first");
+  EXPECT_TRUE(seen.expired());
+  (void)store.create_session();
+  EXPECT_EQ(told.back(), "by the second");
+}
+
+TEST(Hpp, AFunctionThatIsRefusedDoesNotReplaceTheOneBefore) {
+  varve::Store store("memory:");
+  int told = 0;
+  store.set_log(VARVE_LOG_INFO, [&told](int32_t, std::string_view) { told++; });
+  const auto held = std::make_shared<int>();
+  EXPECT_EQ(thrown([&] { store.set_log(99, [held](int32_t, std::string_view) {}); }),
+            VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(held.use_count(), 1);
+  (void)store.create_session();
+  EXPECT_GT(told, 0);
 }
 
 // The audit log says why each entry went.
