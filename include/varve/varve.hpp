@@ -258,15 +258,19 @@ class BasicWindow : public detail::Object<Policy, varve_window_t, varve_window_f
   template <typename T>
   using Answer = typename Base::template Answer<T>;
 
-  static Answer<BasicWindow> make(size_t capacity) {
+  static Answer<BasicWindow> make(std::integral auto capacity) {
+    if constexpr (std::signed_integral<decltype(capacity)>) {
+      if (capacity < 0) return Policy::template fail<BasicWindow>(is_negative(capacity));
+    }
     detail::ErrorOut error;
     varve_window_t *window = nullptr;
-    const varve_status_t status = varve_window_new(capacity, &window, error.out());
+    const varve_status_t status =
+        varve_window_new(static_cast<size_t>(capacity), &window, error.out());
     if (status != VARVE_OK) return Policy::template fail<BasicWindow>(error.make(status));
     return BasicWindow(window);
   }
   explicit BasicWindow(std::integral auto capacity) requires std::same_as<Policy, Throwing>
-      : BasicWindow(make(capacity > 0 ? static_cast<size_t>(capacity) : 0)) {}
+      : BasicWindow(make(capacity)) {}
 
   Answer<void> add(std::string_view message) const {
     return this->tell(varve_window_add, message.data(), message.size());
@@ -277,6 +281,14 @@ class BasicWindow : public detail::Object<Policy, varve_window_t, varve_window_f
   Answer<std::string> text() const { return this->ask(varve_window_text); }
   Answer<void> clear() const { return this->tell(varve_window_clear); }
   [[nodiscard]] size_t size() const noexcept { return varve_window_size(this->handle()); }
+
+ private:
+  // What would become a capacity near 2^64.
+  static Error is_negative(std::signed_integral auto capacity) {
+    return {VARVE_INVALID_ARGUMENT,
+            "capacity is " + std::to_string(capacity) + "; a window keeps 1 message or more",
+            R"({"member":"capacity"})"};
+  }
 };
 
 // A user's memory in three tiers: see varve/memory.h.

@@ -234,6 +234,20 @@ TEST(Hpp, FailuresAreThrownWithTheirPlace) {
   EXPECT_EQ(thrown([] { varve::Window(-1); }), VARVE_INVALID_ARGUMENT);
 }
 
+TEST(Hpp, ANegativeCapacityIsToldAsItWasGiven) {
+  const auto window = varve::checked::Window::make(-5);
+  ASSERT_FALSE(window);
+  EXPECT_EQ(window.error().status(), VARVE_INVALID_ARGUMENT);
+  EXPECT_STREQ(window.error().what(), "capacity is -5; a window keeps 1 message or more");
+  EXPECT_EQ(window.error().details(), R"({"member":"capacity"})");
+  try {
+    const varve::Window thrown(-5);
+    FAIL() << "a window of -5 messages was made";
+  } catch (const varve::Error& error) {
+    EXPECT_STREQ(error.what(), window.error().what());
+  }
+}
+
 TEST(Hpp, CheckedClassesAnswerWithResults) {
   varve::checked::Result<varve::checked::Store> store = varve::checked::Store::open("memory:");
   ASSERT_TRUE(store);
