@@ -63,29 +63,47 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
 
   [[nodiscard]] size_t size() const noexcept { return varve_results_count(this->handle()); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  // Borrowed from this object, like every std::string_view here.
-  Answer<std::string_view> entry(size_t index) const {
-    return borrow([&](const char **text, size_t *len, varve_error_t **error) {
-      return varve_results_entry(this->handle(), index, text, len, error);
-    });
-  }
-  Answer<std::string_view> json() const {
-    return borrow([&](const char **text, size_t *len, varve_error_t **error) {
-      return varve_results_json(this->handle(), text, len, error);
-    });
-  }
+  // Borrowed from this object, like every std::string_view here. Of results without a name, which
+  // are gone before a text of theirs is read in for (auto e : session.query().entries()), these
+  // give texts that stay.
+  Answer<std::string_view> entry(size_t index) const & { return entry_as<std::string_view>(index); }
+  Answer<std::string> entry(size_t index) const && { return entry_as<std::string>(index); }
+  Answer<std::string_view> json() const & { return json_as<std::string_view>(); }
+  Answer<std::string> json() const && { return json_as<std::string>(); }
   // The cursor for "after", by which the same query gives the next page; empty on the last one.
-  Answer<std::string_view> next() const {
-    return borrow([&](const char **text, size_t *len, varve_error_t **error) {
-      return varve_results_next(this->handle(), text, len, error);
-    });
-  }
+  Answer<std::string_view> next() const & { return next_as<std::string_view>(); }
+  Answer<std::string> next() const && { return next_as<std::string>(); }
   Answer<double> score(size_t index) const {
     return this->template make<double, double>(varve_results_score, index);
   }
   // All entries, in order.
-  [[nodiscard]] std::vector<std::string_view> entries() const {
-    std::vector<std::string_view> all;
+  [[nodiscard]] std::vector<std::string_view> entries() const & {
+    return entries_as<std::string_view>();
+  }
+  [[nodiscard]] std::vector<std::string> entries() const && { return entries_as<std::string>(); }
+
+ private:
+  template <typename Text>
+  Answer<Text> entry_as(size_t index) const {
+    return borrow<Text>([&](const char **text, size_t *len, varve_error_t **error) {
+      return varve_results_entry(this->handle(), index, text, len, error);
+    });
+  }
+  template <typename Text>
+  Answer<Text> json_as() const {
+    return borrow<Text>([&](const char **text, size_t *len, varve_error_t **error) {
+      return varve_results_json(this->handle(), text, len, error);
+    });
+  }
+  template <typename Text>
+  Answer<Text> next_as() const {
+    return borrow<Text>([&](const char **text, size_t *len, varve_error_t **error) {
+      return varve_results_next(this->handle(), text, len, error);
+    });
+  }
+  template <typename Text>
+  [[nodiscard]] std::vector<Text> entries_as() const {
+    std::vector<Text> all;
     const char *text = nullptr;
     size_t len = 0;
     while (varve_results_entry(this->handle(), all.size(), &text, &len, nullptr) == VARVE_OK) {
@@ -93,16 +111,14 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
     }
     return all;
   }
-
- private:
-  template <typename Call>
-  Answer<std::string_view> borrow(Call &&call) const {
+  template <typename Text, typename Call>
+  Answer<Text> borrow(Call &&call) const {
     detail::ErrorOut error;
     const char *text = nullptr;
     size_t len = 0;
     const varve_status_t status = call(&text, &len, error.out());
-    if (status != VARVE_OK) return Policy::template fail<std::string_view>(error.make(status));
-    return std::string_view(text, len);
+    if (status != VARVE_OK) return Policy::template fail<Text>(error.make(status));
+    return Text(text, len);
   }
 };
 

@@ -60,6 +60,30 @@ TEST(Hpp, RemembersAndFinds) {
   EXPECT_TRUE(session.query(R"({"ids":["a"]})").empty());
 }
 
+// Before C++23, what `session.query()` gives is gone when such a loop begins.
+TEST(Hpp, TextsOfResultsWithoutANameStay) {
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session();
+  session.add(kTea);
+  std::vector<std::string> seen;
+  for (const auto& entry : session.query().entries()) seen.emplace_back(entry);
+  const auto first = session.query().entry(0);
+  const auto page = session.query().json();
+  static_assert(std::is_same_v<decltype(first), const std::string>);
+  static_assert(std::is_same_v<decltype(page), const std::string>);
+  EXPECT_EQ(seen, std::vector<std::string>{session.get("tea")});
+  EXPECT_EQ(first, seen.front());
+  EXPECT_NE(page.find(first), std::string::npos);
+  // Nor is it a view of what is gone by accident.
+  using Views = std::vector<std::string_view>;
+  static_assert(!std::is_constructible_v<Views, decltype(session.query().entries())>);
+
+  const auto opened = varve::checked::Store::open("memory:").value();
+  const auto checked = opened.create_session();
+  EXPECT_EQ(checked->query().value().entries(), std::vector<std::string>());
+  EXPECT_EQ(checked->query().value().entry(0).error().status(), VARVE_INVALID_ARGUMENT);
+}
+
 TEST(Hpp, EntriesOfABatchComeInWhatTheCallerHas) {
   const varve::Store store("memory:");
   const varve::Session session = store.create_session();
