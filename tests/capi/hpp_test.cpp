@@ -137,6 +137,8 @@ TEST(Hpp, AConstantResultCanBeRead) {
   EXPECT_EQ(id->size(), 3U);
   EXPECT_EQ(id.value(), "tea");
   EXPECT_EQ((*session).count().value(), 1U);
+  EXPECT_EQ(id.value_or("none"), "tea");
+  EXPECT_EQ(session->add(R"({"id":"b","type":"finding","content":2})").value_or("none"), "b");
   const auto missing = session.value().get("coffee");
   EXPECT_EQ(missing.value_or("none"), "none");
   EXPECT_EQ(thrown([&] { (void)missing.value(); }), VARVE_NOT_FOUND);
@@ -315,6 +317,39 @@ TEST(Hpp, WhatIsMovedFromHasNoHandle) {
   taken = varve::Store(directory.path() + "/two");  // closes the other one, and its sessions
   EXPECT_EQ(thrown([&] { moved.sync(); }), VARVE_BAD_HANDLE);
   EXPECT_EQ(thrown([&] { (void)taken.open_session("s"); }), VARVE_NOT_FOUND);
+}
+
+TEST(Hpp, FunctionsMoveWithTheStoreThatIsAssigned) {
+  const auto held_by_first = std::make_shared<int>();
+  const auto held_by_second = std::make_shared<int>();
+  varve::Store store("memory:");
+  store.set_log(VARVE_LOG_INFO, [held_by_first](int32_t, std::string_view) {});
+  varve::Store second("memory:");
+  second.set_log(VARVE_LOG_INFO, [held_by_second](int32_t, std::string_view) {});
+  store = std::move(second);
+  EXPECT_EQ(held_by_first.use_count(), 1);
+  ASSERT_EQ(held_by_second.use_count(), 2);
+  const auto held_by_third = std::make_shared<int>();
+  store.set_log(VARVE_LOG_INFO, [held_by_third](int32_t, std::string_view) {});
+  EXPECT_EQ(held_by_second.use_count(), 1);
+}
+
+// Told while the functions are still there.
+TEST(Hpp, TheEndOfAStoreIsToldToItsFunction) {
+  std::string last;
+  {
+    varve::Store store("memory:");
+    varve_session_t* left_open = nullptr;
+    ASSERT_EQ(varve_session_create(store.handle(), nullptr, 0, &left_open, nullptr), VARVE_OK);
+    store.set_log(VARVE_LOG_INFO, [&](int32_t, std::string_view line) { last = line; });
+  }
+  EXPECT_NE(last.find("session closed"), std::string::npos) << last;
+}
+
+TEST(Hpp, AStoreIsOpenedWithItsConfiguration) {
+  EXPECT_EQ(thrown([] { varve::Store("memory:", R"({"durability":"never"})"); }),
+            VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(varve::checked::Store::open("memory:", "[]").error().status(), VARVE_INVALID_ARGUMENT);
 }
 
 TEST(Hpp, LogLinesReachTheirFunctionAndMayBeLost) {

@@ -58,5 +58,23 @@ TEST(Rounds, OnDiskLeaveNothingBehind) {
   expect_no_growth(directory.path(), kRoundsOnDisk);
 }
 
+// Each of them has 8 KB, which would add up to 16 MB and more.
+TEST(Rounds, TextsAndResultsLeaveNothingBehind) {
+  constexpr int kRounds = 2'000;
+  const varve::Store store("memory:");
+  const varve::Session session = store.create_session();
+  session.add(R"({"type":"finding","content":")" + std::string(8'000, 'x') + "\"}");
+  const auto take = [&] {
+    EXPECT_GT(session.export_text("jsonl").size(), 8'000U);
+    EXPECT_GT(session.query().json().size(), 8'000U);
+  };
+  for (int n = 0; n < kRounds / 10; n++) take();
+  const int64_t bytes = resident_bytes();
+  for (int n = 0; n < kRounds; n++) take();
+  if (varve::test::kFastBuild) {
+    EXPECT_LT(resident_bytes() - bytes, kGrownBytesMax);
+  }
+}
+
 }  // namespace
 }  // namespace varve_test
