@@ -125,7 +125,7 @@ class Recorder {
                                  " sets it to '" + std::string(kind_.role) + "'; leave it out");
     }
     const Tree* text = content_.get("content");
-    if (text == nullptr && content_.get("message") == nullptr) {
+    if (text == nullptr && content_.get("message") == nullptr && content_.get("text") == nullptr) {
       return invalid("content", "'content' is missing; give what was said");
     }
     const bool is_text = text != nullptr && (text->is_string() || text->is_null());
