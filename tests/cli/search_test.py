@@ -219,9 +219,12 @@ class Selection(FindTest):
                 self.assertEqual(self.run_json("count", "--all", "--query", query)["count"], count)
         done = self.run_cli("count", "--all", "--query", f'{{{now},"user_id":""}}', exit_code=1)
         self.assertIn("--query: member 'user_id'", done.stderr)
-        done = self.run_cli("count", "--all", "--query", '{"min_relevance":0.3,"limit":1}',
+        # A page has no say in how many there are.
+        page = f'{{{now},"min_relevance":0.01,"limit":1,"explain":true,"sort_by":"time"}}'
+        self.assertEqual(self.run_json("count", "--all", "--query", page)["count"], 2)
+        done = self.run_cli("count", "--all", "--query", f'{{{now},"user_id":"ann","sort_by":"x"}}',
                             exit_code=1)
-        self.assertIn("'limit'", done.stderr)
+        self.assertIn("'sort_by'", done.stderr)
 
     def test_session_comes_from_option_or_environment(self):
         done = self.run_cli("search", "coffee", "-q", "--sort", "match",

@@ -32,7 +32,7 @@ bool begins_word(char first) {
   return byte >= 0x80 || std::isalnum(byte) != 0;
 }
 
-bool has_any(const json::object& object, std::initializer_list<std::string_view> names) {
+bool has_any(const json::object& object, std::initializer_list<const char*> names) {
   return std::any_of(names.begin(), names.end(),
                      [&](const auto name) { return object.contains(name); });
 }
@@ -158,12 +158,15 @@ std::optional<std::string> SearchOptions::store_query_to_count() const {
   const std::optional<json::value> value = parse_json(conditions_.raw());
   if (!value || !value->is_object()) return std::nullopt;
   const json::object& query = value->get_object();
-  const bool is_of_the_store =
-      has_any(query, {"min_relevance", "user_id", "agent_id", "session_ids"});
-  const bool is_refused =
-      has_any(query, {"vector", "sort_by", "order", "limit", "after", "explain"});
-  if (!is_of_the_store || is_refused) return std::nullopt;
-  return with_member(conditions_.raw(), query, "\"limit\":" + std::to_string(limit_of_query(0)));
+  if (!has_any(query, {"min_relevance", "user_id", "agent_id", "session_ids"})) return std::nullopt;
+  const std::string limit = "\"limit\":" + std::to_string(limit_of_query(0));
+  static constexpr std::initializer_list<const char*> kOfOnePage = {"limit", "after", "explain",
+                                                                    "vector"};
+  if (!has_any(query, kOfOnePage)) return with_member(conditions_.raw(), query, limit);
+  // What has no say in a count would have one here. Offsets in errors are then of another text.
+  json::object counted = query;
+  for (const std::string_view name : kOfOnePage) counted.erase(name);
+  return with_member(json::serialize(counted), counted, limit);
 }
 
 }  // namespace varve::cli
