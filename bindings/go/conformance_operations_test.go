@@ -317,6 +317,13 @@ var entryOperations = map[string]operation{
 	"results_score": withResults(func(r *varve.Results, a *arguments) (any, error) {
 		return valueOf(r.Score(a.number("index")))
 	}),
+	"results_next": withResults(func(r *varve.Results, _ *arguments) (any, error) {
+		cursor, err := r.Next()
+		if cursor == "" {
+			return nil, err
+		}
+		return cursor, err
+	}),
 	"results_free": withResults(func(r *varve.Results, _ *arguments) (any, error) {
 		return nil, r.Close()
 	}),

@@ -82,6 +82,13 @@ func (r *Results) Score(index int) (relevance float64, err error) {
 	return relevance, err
 }
 
+// Next is the cursor of the next page, for the query's After; empty on the last.
+func (r *Results) Next() (string, error) {
+	cursor, err := r.caller().text("Results.Next",
+		func() ([]byte, *raw.Failure) { return raw.ResultsNext(r.token) })
+	return string(cursor), err
+}
+
 // All gives the results in order. An error is the last thing that it gives.
 func (r *Results) All() iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {

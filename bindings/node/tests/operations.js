@@ -205,6 +205,7 @@ export const OPERATIONS = {
   results_json: (run, args) => pageToWire(pageOf(run, args)),
   results_entry: (run, args) => entryToWire(resultOf(run, args).entry),
   results_score: (run, args) => resultOf(run, args).relevance,
+  results_next: (run, args) => pageOf(run, args).next,
   results_free: (run, args) => {
     run.handle(args('results')).page = null;
     return null;

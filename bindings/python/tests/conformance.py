@@ -225,6 +225,7 @@ OPERATIONS = {
     "results_count": lambda run, a: len(run.handle(a, "results")),
     "results_entry": lambda run, a: run.handle(a, "results").entry(a("index")),
     "results_score": lambda run, a: run.handle(a, "results").score(a("index")),
+    "results_next": lambda run, a: run.handle(a, "results").next,
     "results_json": lambda run, a: json.loads(run.handle(a, "results").to_json()),
     "results_free": lambda run, a: run.handle(a, "results").close(),
     "session_verify": session_call("verify", "options_json"),

@@ -135,6 +135,15 @@ impl RawResults {
         Ok(relevance)
     }
 
+    /// Cursor of the next page, for [`Query::after`]; none on the last.
+    pub fn next(&self) -> Result<Option<&str>> {
+        let cursor = self.borrowed(|start, length, error| {
+            // SAFETY: the pointers are this call's own.
+            unsafe { (self.library.api().varve_results_next)(self.raw, start, length, error) }
+        })?;
+        Ok(Some(cursor).filter(|cursor| !cursor.is_empty()))
+    }
+
     /// The entries as they are stored, one after the other.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Result<&str>> + DoubleEndedIterator {
         (0..self.len()).map(|index| self.entry_json(index))

@@ -361,6 +361,11 @@ std::map<std::string, Operation> of_the_rest() {
        }},
       {"results_score",
        [](Arguments& a) { return value(a.object<Results>("results").score(a.number("index"))); }},
+      {"results_next",
+       [](Arguments& a) {
+         const std::string_view cursor = a.object<Results>("results").next();
+         return cursor.empty() ? nothing() : text(std::string(cursor));
+       }},
       {"results_free", closing<Results>("results")},
       {"clock", set_clock},
       {"log_lines",

@@ -42,7 +42,10 @@ class Results(Handle):
     @property
     def next(self) -> Optional[str]:
         """The cursor of the next page, for the query's `after`; None on the last."""
-        return cast(Optional[str], self.to_dict()["next"])
+        if self._page is not None:
+            return cast(Optional[str], self._page["next"])
+        cursor = _call.call_borrowed(self._api, self._api.varve_results_next, self._handle)
+        return cursor.decode() or None
 
     def entry(self, index: int) -> Entry:
         """One entry as it is stored, without reading the others."""

@@ -283,6 +283,7 @@ fn results_operation(
         "results_count" => value(results.len()),
         "results_json" => results.json().and_then(document),
         "results_entry" => results.entry_json(args.number("index")? as usize).and_then(document),
+        "results_next" => results.next().and_then(value),
         "results_score" => results.relevance(args.number("index")? as usize).and_then(value),
         _ => return Err("the operation is not known".into()),
     })
