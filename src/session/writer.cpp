@@ -13,7 +13,6 @@
 #include "session/catalog.h"
 #include "session/metadata/expiry.h"
 #include "session/retries.h"
-#include "session/upkeep/compaction.h"
 #include "session/upkeep/migration.h"
 #include "session/vectors/vector_check.h"
 
@@ -31,9 +30,7 @@ namespace {
 constexpr int kPausesMax = 2;  // pauses of a thread that waits for companions
 constexpr int64_t kPauseUs = 20;
 constexpr uint64_t kGroupBytesMax = uint64_t{4} << 20;
-constexpr uint64_t kPatientWaitMs = 200;   // for a lock that would be useful but is not needed
-constexpr uint64_t kRetriesPerLimit = 50;  // automatic compactions while a session fills up
-constexpr int64_t kRetryMs = 3'600'000;    // between two of a session that is full
+constexpr uint64_t kPatientWaitMs = 200;  // for a lock that would be useful but is not needed
 
 // [bytes] Of the entries as they are given.
 uint64_t bytes_of(const WriteRequest& request) {
@@ -362,34 +359,6 @@ Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const Dama
   return {};
 }
 
-Status Writer::check_size(uint64_t new_bytes) const {
-  if (core_.context.quota != nullptr) {
-    VARVE_TRY(core_.context.quota->check(core_.user_id(), new_bytes));
-  }
-  const uint64_t limit = core_.settings.session_bytes_max;
-  if (limit == 0) return {};
-  const uint64_t size = core_.size_bytes() + new_bytes;
-  if (size <= limit) return {};
-  Place place;
-  place.size = size;
-  place.limit = limit;
-  return {Code::kSizeLimit,
-          "the session would be " + std::to_string(size) + " bytes; its limit is " +
-              std::to_string(limit) +
-              " (storage.max_session_size_mb): delete what is not needed and compact, "
-              "or raise the limit",
-          std::move(place)};
-}
-
-bool Writer::has_room(uint64_t new_bytes) const {
-  if (!check_size(new_bytes).ok()) return false;
-  const uint64_t limit = core_.settings.session_bytes_max;
-  const CompactionPolicy policy = core_.compaction_policy();
-  if (limit == 0 || !policy.automatic) return true;
-  return static_cast<double>(core_.size_bytes() + new_bytes) <=
-         policy.threshold * static_cast<double>(limit);
-}
-
 // Nothing of this may change what is answered.
 void Writer::note_written(uint64_t bytes, bool durable, uint64_t replaced_bytes) noexcept {
   changed_.store(true);
@@ -424,40 +393,6 @@ Status Writer::note_change() {
   return {};
 }
 
-// Tries again only when the session has grown by a share of its limit, or when the write would be
-// refused and, since the last try, something was deleted or so much time has passed that entries
-// may have expired or decayed: where compaction does not help, writes must not each cost a pass
-// over the log.
-Status Writer::make_room(uint64_t new_bytes) {
-  const uint64_t limit = core_.settings.session_bytes_max;
-  if (limit == 0) return {};
-  const uint64_t present = core_.size_bytes();
-  const uint64_t size = present + new_bytes;
-  const int64_t now_ms = core_.context.clock->now_ms();
-  const bool is_refused = size > limit;  // then the session does not grow by it
-  const bool may_help =
-      is_refused && (core_.deleted_count() != deleted_count_tried_ || now_ms >= compact_again_ms_);
-  if ((is_refused ? present : size) < compact_above_bytes_ && !may_help) return {};
-  const CompactionPolicy policy = core_.compaction_policy();
-  if (static_cast<double>(size) <= policy.threshold * static_cast<double>(limit)) return {};
-  if (policy.automatic) {
-    CompactionOptions options;
-    options.cause = CompactionCause::kAutomatic;
-    options.evict_below = kAutomaticEvictBelow;
-    const auto compacted = compact_as_writer(core_, options);
-    if (!compacted.ok()) {
-      core_.events.post(Level::kWarn,
-                        "the automatic compaction failed: " + compacted.status().message());
-    }
-  }
-  deleted_count_tried_ = core_.deleted_count();
-  compact_again_ms_ = now_ms + kRetryMs;
-  const uint64_t left = core_.size_bytes();
-  const uint64_t grown = left + new_bytes <= limit ? left + new_bytes : left;
-  compact_above_bytes_ = grown + limit / kRetriesPerLimit;
-  return core_.catch_up();  // checks of ids need what a compaction could not read back
-}
-
 // Best effort: what was written is answered as written.
 void Writer::renew_expiry() noexcept {
   try {
@@ -473,7 +408,7 @@ void Writer::renew_expiry() noexcept {
 }
 
 Status Writer::check_fits(const WriteRequest& request, const Lines& lines) const {
-  VARVE_TRY(check_size(lines.text.size() + sealed_bytes(request, lines.next_seq)));
+  VARVE_TRY(room_.check(lines.text.size() + sealed_bytes(request, lines.next_seq)));
   if (request.drafts.size() <= entry::kSeqMax - lines.next_seq + 1) return {};
   return {Code::kCorruption,
           "the log has no sequence numbers left: a line of it, or metadata.json, carries the "
@@ -489,7 +424,7 @@ Status Writer::make_lines(Group& group, Lines* lines) {
     next_seq += request->drafts.size();
     count += request->drafts.size();
   }
-  VARVE_TRY(make_room(new_bytes));
+  VARVE_TRY(room_.make(new_bytes));
   VARVE_TRY(drop_stray_vectors(core_));
   const Core::AppendPoint end = core_.append_point();
   lines->start_bytes = end.start_bytes;

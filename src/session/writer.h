@@ -21,6 +21,7 @@
 #include "entry/entry.h"
 #include "entry/tombstone.h"
 #include "session/core.h"
+#include "session/upkeep/room.h"
 
 namespace varve::session {
 
@@ -59,7 +60,7 @@ class Writer {
   // What one group appends.
   struct Lines;
 
-  explicit Writer(Core& core) : core_(core) {}
+  explicit Writer(Core& core) : core_(core), room_(core) {}
 
   // Returns when every request has its outcome in `status`. Requests, at least one, keep their
   // order.
@@ -82,11 +83,8 @@ class Writer {
   // save it too.
   void save_snapshot(Saving saving) noexcept;
 
-  // Compacts the session when this would take it above its threshold. kAdd does it itself. Lock
-  // holder.
-  Status make_room(uint64_t new_bytes);
-  // kSizeLimit if this would make the session, or all sessions of its user, too large.
-  Status check_size(uint64_t new_bytes) const;
+  // For a kCall that will write; kAdd makes room itself.
+  [[nodiscard]] Room& room() { return room_; }
   // Tells the catalog that the session changes. Call it with the storage's lock held before adding
   // anything; kAdd does it itself. After a failure nothing may be added.
   Status note_change();
@@ -95,10 +93,6 @@ class Writer {
   void note_written(uint64_t bytes, bool durable, uint64_t replaced_bytes = 0) noexcept;
   // Renews the metadata of a session that expires without writes, when that is due.
   void renew_expiry() noexcept;
-
-  // Whether so many bytes of new entries would be taken as they are: none refused for want of room,
-  // and no compaction before, which may evict.
-  [[nodiscard]] bool has_room(uint64_t new_bytes) const;
 
   // How many calls of submit() wait for their outcome, including those that are being written.
   [[nodiscard]] size_t queued_call_count();
@@ -138,6 +132,7 @@ class Writer {
   void note_failure(std::string_view operation, const Status& failure) noexcept;
 
   Core& core_;
+  Room room_;
   std::mutex snapshot_mutex_;
   std::mutex mutex_;
   std::condition_variable turn_;
@@ -148,9 +143,6 @@ class Writer {
   uint64_t current_generation_ = 0;  // of a log that needs no migration; lock holder only
   std::atomic<bool> unsynced_{false};
   std::atomic<bool> changed_{false};
-  uint64_t compact_above_bytes_ = 0;  // used by the lock holder only, as the next
-  uint64_t deleted_count_tried_ = 0;
-  int64_t compact_again_ms_ = 0;
 };
 
 }  // namespace varve::session

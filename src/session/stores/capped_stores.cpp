@@ -74,8 +74,8 @@ Status make_room_in_file(Core& core, Writer& writer, CappedStore store, uint64_t
                          " bytes; its limit is " + std::to_string(kCappedFileBytesMax),
                      size_bytes, kCappedFileBytesMax);
   }
-  VARVE_TRY(writer.make_room(size_bytes - present));
-  return writer.check_size(size_bytes - present);
+  VARVE_TRY(writer.room().make(size_bytes - present));
+  return writer.room().check(size_bytes - present);
 }
 
 Status oversized(CappedStore store, Place place) {

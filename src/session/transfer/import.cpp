@@ -78,7 +78,7 @@ class Import {
   json::Tree report() {
     json::Tree report = report_.finish();
     // Which entries a compaction would make room for, only that compaction can tell.
-    if (options_.dry_run && !writer_.has_room(pretended_bytes_)) {
+    if (options_.dry_run && !writer_.room().has(pretended_bytes_)) {
       report.set("exceeds_limit", json::Tree::boolean(true));
     }
     return report;

@@ -20,7 +20,7 @@ Status Writer::put_vector(std::string_view id, std::span<const float> values) {
 
 Status Writer::put_vector_locked(std::string_view id, std::span<const float> values) {
   const int64_t now_ms = core_.context.clock->now_ms();
-  VARVE_TRY(make_room(added_bytes(core_, values.size())));
+  VARVE_TRY(room_.make(added_bytes(core_, values.size())));
   uint64_t log_bytes = 0;
   {
     const std::shared_lock lock(core_.index_mutex);
@@ -32,7 +32,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
     log_bytes = core_.index.coverage.entries_bytes;
   }
   const uint64_t bytes = added_bytes(core_, values.size());
-  VARVE_TRY(check_size(bytes));
+  VARVE_TRY(room_.check(bytes));
   // The entry is made durable first, whatever the durability: if it were lost and its vector not,
   // another entry could get its id, and with it the vector.
   if (core_.storage->durable_mark().entries_bytes < log_bytes) {

@@ -1,0 +1,88 @@
+#include "session/upkeep/room.h"
+
+#include <string>
+#include <utility>
+
+#include "session/core.h"
+#include "session/upkeep/compaction.h"
+
+namespace varve::session {
+namespace {
+
+constexpr uint64_t kTriesPerLimit = 50;          // while a session fills up
+constexpr int64_t kTryAgainAfterMs = 3'600'000;  // in a session that is full
+
+}  // namespace
+
+Status Room::make(uint64_t new_bytes) {
+  if (core_.settings.session_bytes_max == 0) return {};
+  const int64_t now_ms = core_.context.clock->now_ms();
+  if (!is_worth_a_try(new_bytes, now_ms)) return {};
+  if (!is_above_threshold(core_.size_bytes() + new_bytes)) return {};
+  if (core_.compaction_policy().automatic) {
+    CompactionOptions options;
+    options.cause = CompactionCause::kAutomatic;
+    options.evict_below = kAutomaticEvictBelow;
+    const auto compacted = compact_as_writer(core_, options);
+    if (!compacted.ok()) {
+      core_.events.post(Level::kWarn,
+                        "the automatic compaction failed: " + compacted.status().message());
+    }
+  }
+  note_try(new_bytes, now_ms);
+  return core_.catch_up();  // checks of ids need what a compaction could not read back
+}
+
+// Again only when the session has grown by a share of its limit, or when the write would be refused
+// and, since the last try, something was deleted or so much time has passed that entries may have
+// expired or decayed.
+bool Room::is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const {
+  const uint64_t present = core_.size_bytes();
+  const uint64_t size = present + new_bytes;
+  if (size <= core_.settings.session_bytes_max) return size >= try_above_bytes_;
+  // The write is refused, so the session does not grow by it.
+  return present >= try_above_bytes_ || core_.deleted_count() != deleted_count_tried_ ||
+         now_ms >= try_again_ms_;
+}
+
+void Room::note_try(uint64_t new_bytes, int64_t now_ms) {
+  const uint64_t limit = core_.settings.session_bytes_max;
+  deleted_count_tried_ = core_.deleted_count();
+  try_again_ms_ = now_ms + kTryAgainAfterMs;
+  const uint64_t left = core_.size_bytes();
+  const uint64_t grown = left + new_bytes <= limit ? left + new_bytes : left;
+  try_above_bytes_ = grown + limit / kTriesPerLimit;
+}
+
+bool Room::is_above_threshold(uint64_t size_bytes) const {
+  return static_cast<double>(size_bytes) >
+         core_.compaction_policy().threshold *
+             static_cast<double>(core_.settings.session_bytes_max);
+}
+
+Status Room::check(uint64_t new_bytes) const {
+  if (core_.context.quota != nullptr) {
+    VARVE_TRY(core_.context.quota->check(core_.user_id(), new_bytes));
+  }
+  const uint64_t limit = core_.settings.session_bytes_max;
+  if (limit == 0) return {};
+  const uint64_t size = core_.size_bytes() + new_bytes;
+  if (size <= limit) return {};
+  Place place;
+  place.size = size;
+  place.limit = limit;
+  return {Code::kSizeLimit,
+          "the session would be " + std::to_string(size) + " bytes; its limit is " +
+              std::to_string(limit) +
+              " (storage.max_session_size_mb): delete what is not needed and compact, "
+              "or raise the limit",
+          std::move(place)};
+}
+
+bool Room::has(uint64_t new_bytes) const {
+  if (!check(new_bytes).ok()) return false;
+  if (core_.settings.session_bytes_max == 0 || !core_.compaction_policy().automatic) return true;
+  return !is_above_threshold(core_.size_bytes() + new_bytes);
+}
+
+}  // namespace varve::session

@@ -1,0 +1,37 @@
+// How much a session may still grow, and the automatic compaction that makes room before a write.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+
+namespace varve::session {
+
+class Core;
+
+class Room {
+ public:
+  explicit Room(Core& core) : core_(core) {}
+
+  // Compacts the session when so many bytes more would take it above its threshold. Call it before
+  // check(). For the holder of the storage's lock, as the members below are.
+  Status make(uint64_t new_bytes);
+  // kSizeLimit if this would make the session, or all sessions of its user, too large.
+  [[nodiscard]] Status check(uint64_t new_bytes) const;
+  // Whether so many bytes of new entries would be taken as they are: none refused for want of room,
+  // and no compaction before, which may evict. Without the lock.
+  [[nodiscard]] bool has(uint64_t new_bytes) const;
+
+ private:
+  [[nodiscard]] bool is_above_threshold(uint64_t size_bytes) const;
+  [[nodiscard]] bool is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const;
+  void note_try(uint64_t new_bytes, int64_t now_ms);
+
+  Core& core_;
+  // Where compaction does not help, writes must not each cost a pass over the log.
+  uint64_t try_above_bytes_ = 0;
+  uint64_t deleted_count_tried_ = 0;  // how many were deleted at the last try
+  int64_t try_again_ms_ = 0;
+};
+
+}  // namespace varve::session
