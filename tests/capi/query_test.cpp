@@ -154,6 +154,7 @@ TEST_F(ThreeEntries, TheNextPageIsAskedForByTheCursor) {
   size_t len = 0;
   ASSERT_EQ(varve_results_next(first.get(), &cursor, &len, nullptr), VARVE_OK);
   EXPECT_EQ(std::string(cursor, len), first.next());
+  EXPECT_EQ(json::serialize(json::string(first.next())), '"' + first.next() + '"') << "no escapes";
   EXPECT_EQ(len, std::strlen(cursor));
   const Results last = session_.query(query + R"(,"after":")" + cursor + "\"}");
   EXPECT_EQ(first.ids() + "; " + last.ids(), "a b; c");

@@ -1667,8 +1667,8 @@ pub struct Api {
     /// Counts the entries that a query finds, on all its pages.
     ///
     /// @param[in]  session    open session.
-    /// @param[in]  query_json as above. sort_by, order, limit, after, explain and a vector say nothing
-    ///                        about which entries are found, and are ignored. NULL or "" for all.
+    /// @param[in]  query_json as above. sort_by, order, limit, after, explain and a vector are checked,
+    ///                        and have no say in what is counted. NULL or "" for all.
     /// @param[in]  query_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] count_out  how many; may be NULL.
     /// @param[out] error_out  caller frees; may be NULL.
