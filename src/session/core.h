@@ -232,6 +232,10 @@ class Core {
   Result<std::string> read_from_log(std::string_view id, const Found& found);
 
   [[nodiscard]] uint64_t cache_memory_bytes() const { return cache_.memory_bytes(); }
+  // Index lock held: [bytes] of index, vectors and kept lines in memory.
+  [[nodiscard]] uint64_t memory_bytes_now() const {
+    return index.memory_bytes() + cache_memory_bytes() + vectors.memory_bytes();
+  }
 
   // Both as in `metadata`. Any thread, without the index lock.
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;

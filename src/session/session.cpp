@@ -380,6 +380,11 @@ uint64_t Session::expired_entry_count() {
 
 uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
+uint64_t Session::memory_bytes() const {
+  const std::shared_lock lock(parts_->core.index_mutex);
+  return parts_->core.memory_bytes_now();
+}
+
 Status Session::check_alive() {
   VARVE_TRY(parts_->core.follow());
   parts_->core.look_at_metadata();

@@ -135,6 +135,8 @@ class Session {
   uint64_t expired_entry_count();
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   uint64_t size_bytes();
+  // [bytes] of index, vectors and kept lines in memory.
+  [[nodiscard]] uint64_t memory_bytes() const;
 
   // kNotFound when the session was deleted meanwhile.
   Status check_alive();

@@ -43,6 +43,7 @@ struct Settings {
   text::Settings text;
   query::BestWeights best;
   uint64_t cached_entries_max = 100;  // lines kept in memory, of up to 16 KB each
+  uint64_t kept_sessions_max = 256;   // that stay open between queries across sessions
   uint64_t threads = 1;               // that a query across sessions, or a compaction, may use
 };
 

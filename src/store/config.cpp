@@ -155,6 +155,7 @@ class ConfigReader {
   void read_performance(json::ObjectReader& reader) {
     bool index_in_memory = true;
     reader.read_uint("cache_size", &settings_->cached_entries_max, 0, 1'000'000);
+    reader.read_uint("max_kept_sessions", &settings_->kept_sessions_max, 0, 1'000'000);
     reader.read_uint("batch_write_interval_ms", &settings_->batch_write_interval_ms, 1, kHourMs);
     reader.read_bool("index_in_memory", &index_in_memory);
   }

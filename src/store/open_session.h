@@ -1,6 +1,7 @@
 // How parts of the store get at its sessions.
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,5 +16,10 @@ using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(cons
 
 // The session of this id if it is open in this process, else null.
 using FindOpen = std::function<std::shared_ptr<session::Session>(const std::string& id)>;
+
+// Too many files are open, in this process or in the system. It says nothing of the session.
+inline bool is_lack_of_descriptors(const Status& status) {
+  return status.place().os_errno == EMFILE || status.place().os_errno == ENFILE;
+}
 
 }  // namespace varve::store

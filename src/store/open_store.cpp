@@ -133,6 +133,28 @@ void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
   }
 }
 
+// The sessions that it opens stay open for the next one.
+Result<session::QueryResults> OpenStore::ask_sessions(const query::Query& query,
+                                                      const std::vector<std::string>& session_ids) {
+  QueryContext context;
+  context.thread_count = settings_.threads;
+  context.open_files_max = environment_.file_system->open_files_max();
+  context.now_ms = clock_.now_ms();
+  const size_t kept_max = std::min<size_t>(settings_.kept_sessions_max,
+                                           context.open_files_max / 4 / kFilesOfSessionMax);
+  context.open = [&](const std::string& id) -> Result<SessionPointer> {
+    VARVE_TRY_ASSIGN(auto session, open_if_of(query, id));
+    kept_.keep(session, kept_max);
+    return session;
+  };
+  context.note = [&](const std::string& id, const Status& failure) {
+    events_.post(session::Level::kWarn, "store", id, "left out of a query: " + failure.message());
+  };
+  auto results = query_sessions(query, session_ids, context);
+  kept_.trim(kept_max, environment_.kept_sessions_bytes_max);
+  return results;
+}
+
 Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
                                                        std::string_view user_id) {
   const DurationRecorder recorder(clock_, counters_.query_us);
@@ -155,15 +177,7 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
                   std::move(place));
   }
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
-  QueryContext context;
-  context.thread_count = settings_.threads;
-  context.open_files_max = environment_.file_system->open_files_max();
-  context.now_ms = clock_.now_ms();
-  context.open = [&](const std::string& id) { return open_if_of(query, id); };
-  context.note = [&](const std::string& id, const Status& failure) {
-    events_.post(session::Level::kWarn, "store", id, "left out of a query: " + failure.message());
-  };
-  auto results = query_sessions(query, sessions.ids, context);
+  auto results = ask_sessions(query, sessions.ids);
   if (results.ok()) catalog(sessions);
   return results;
 }
@@ -172,7 +186,7 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
 Result<StoreFigures> OpenStore::figures() {
   StoreFigures figures;
   std::unordered_set<std::string> looked_at;
-  for (const auto& session : open_sessions()) {
+  for (const auto& session : sessions_open_for_host()) {
     const auto stats = session->stats();
     if (stats.code() == Code::kNotFound) continue;  // deleted meanwhile
     VARVE_TRY(stats);
@@ -187,6 +201,9 @@ Result<StoreFigures> OpenStore::figures() {
     }
     figures.index_memory_bytes += stats->get_count("memory_bytes");
     figures.entries_not_durable += last_seq - std::min(last_seq, stats->get_count("durable_seq"));
+  }
+  for (const auto& session : kept_.sessions()) {
+    if (!looked_at.contains(session->id())) figures.index_memory_bytes += session->memory_bytes();
   }
   VARVE_TRY_ASSIGN(const auto others, totals_.of_others(*engine_, looked_at));
   figures.sessions = figures.sessions_open + others.sessions;
@@ -288,6 +305,7 @@ void OpenStore::close() {
   flusher.reset();
   try {
     for (const auto& session : open_sessions()) session->close();
+    kept_.clear();
     catalog_.close();
   } catch (const std::bad_alloc&) {
     // Each session closes when its last handle is closed.

@@ -22,6 +22,7 @@
 #include "store/catalog.h"
 #include "store/flusher.h"
 #include "store/host_clock.h"
+#include "store/kept_sessions.h"
 #include "store/metrics.h"
 #include "store/session_totals.h"
 #include "store/store.h"
@@ -94,6 +95,8 @@ class OpenStore final : public Store, private session::StoreServices {
             }};
   }
   Result<Catalog::Sessions> sessions_of(const query::Query& query);
+  Result<session::QueryResults> ask_sessions(const query::Query& query,
+                                             const std::vector<std::string>& session_ids);
   void catalog(const Catalog::Sessions& found) noexcept;
   Result<StoreFigures> figures();
   Status start_flusher() override;
@@ -101,7 +104,9 @@ class OpenStore final : public Store, private session::StoreServices {
 
   // open_store_sessions.cpp
   SessionPointer find_open(std::string_view id);
+  SessionPointer find_open_for_host(std::string_view id);
   std::vector<SessionPointer> open_sessions();
+  std::vector<SessionPointer> sessions_open_for_host();
   void forget_closed();
   void forget(std::string_view id, const std::weak_ptr<session::Session>& gone);
   Result<SessionPointer> adopt(const std::string& id, std::unique_ptr<log::SessionStorage> storage);
@@ -148,6 +153,8 @@ class OpenStore final : public Store, private session::StoreServices {
   std::unique_ptr<FlushRounds> flush_rounds_;  // used by the flusher, so set before it
   std::unique_ptr<Flusher> flusher_;
   bool closed_ = false;
+
+  KeptSessions kept_;  // has a lock of its own. Destroyed first: sessions use the rest
 };
 
 }  // namespace varve::store

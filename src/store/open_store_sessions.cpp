@@ -19,16 +19,21 @@ namespace {
 Status check_session_id(std::string_view id) { return check_id(id, "a session id", "id"); }
 
 // Saves a session when the host has let go of it, also while a query across sessions reads from it.
-// Until it is saved, the store can find it.
+// Until it is saved, the store can find it. It is not kept open then, though a query asked it.
 class SavedAtEnd {
  public:
-  explicit SavedAtEnd(OpenStore::SessionPointer session) : session_(std::move(session)) {}
-  ~SavedAtEnd() { session_->close(); }
+  SavedAtEnd(OpenStore::SessionPointer session, KeptSessions* kept)
+      : session_(std::move(session)), kept_(kept) {}
+  ~SavedAtEnd() {
+    session_->close();
+    kept_->let_go(session_->id());
+  }
   SavedAtEnd(const SavedAtEnd&) = delete;
   SavedAtEnd& operator=(const SavedAtEnd&) = delete;
 
  private:
   const OpenStore::SessionPointer session_;
+  KeptSessions* const kept_;
 };
 
 // A session with this id that belongs to another user or agent is not the one asked for.
@@ -57,6 +62,25 @@ OpenStore::SessionPointer OpenStore::find_open(std::string_view id) {
   const std::lock_guard guard(mutex_);
   const auto found = open_.find(id);
   return found == open_.end() ? nullptr : found->second.session.lock();
+}
+
+// Those that the library opened for itself are not what the host takes for open: their figures may
+// be as old as the last query.
+OpenStore::SessionPointer OpenStore::find_open_for_host(std::string_view id) {
+  const std::lock_guard guard(mutex_);
+  const auto found = open_.find(id);
+  const bool is_for_host = found != open_.end() && !found->second.of_host.expired();
+  return is_for_host ? found->second.session.lock() : nullptr;
+}
+
+std::vector<OpenStore::SessionPointer> OpenStore::sessions_open_for_host() {
+  const std::lock_guard guard(mutex_);
+  std::vector<SessionPointer> sessions;
+  for (const auto& [id, open] : open_) {
+    auto session = open.of_host.expired() ? nullptr : open.session.lock();
+    if (session) sessions.push_back(std::move(session));
+  }
+  return sessions;
 }
 
 std::vector<OpenStore::SessionPointer> OpenStore::open_sessions() {
@@ -111,6 +135,7 @@ Result<OpenStore::SessionPointer> OpenStore::adopt(const std::string& id,
 
 // Unless another object has taken its place.
 void OpenStore::forget(std::string_view id, const std::weak_ptr<session::Session>& gone) {
+  kept_.let_go(id);
   const std::lock_guard guard(mutex_);
   const auto found = open_.find(id);
   if (found == open_.end()) return;
@@ -156,10 +181,12 @@ Result<OpenStore::SessionPointer> OpenStore::create_session(std::string_view tex
 Result<OpenStore::SessionPointer> OpenStore::create_new(const session::CreateOptions& options) {
   const int64_t now_ms = clock_.now_ms();
   const session::Metadata metadata = session::Metadata::make(options, now_ms);
-  VARVE_TRY(make_way_for(options.session_id));
   const log::SessionRow row{options.session_id, options.user_id, options.agent_id, now_ms};
-  VARVE_TRY_ASSIGN(auto storage, quota_.create_session(options.user_id, [&] {
-    return engine_->create(row, metadata.encode());
+  using StoragePointer = std::unique_ptr<log::SessionStorage>;
+  VARVE_TRY_ASSIGN(auto storage, kept_.with_descriptors([&]() -> Result<StoragePointer> {
+    VARVE_TRY(make_way_for(options.session_id));
+    return quota_.create_session(options.user_id,
+                                 [&] { return engine_->create(row, metadata.encode()); });
   }));
   tell(options.session_id, "session created");
   VARVE_TRY_ASSIGN(auto session, adopt(options.session_id, std::move(storage)));
@@ -197,7 +224,7 @@ Result<OpenStore::SessionPointer> OpenStore::for_the_host(const SessionPointer& 
   const bool is_known = found != open_.end() && found->second.session.lock() == session;
   SessionPointer of_host = is_known ? found->second.of_host.lock() : nullptr;
   if (of_host) return of_host;
-  of_host = SessionPointer(std::make_shared<SavedAtEnd>(session), session.get());
+  of_host = SessionPointer(std::make_shared<SavedAtEnd>(session, &kept_), session.get());
   if (is_known) found->second.of_host = of_host;
   return of_host;
 }
@@ -232,8 +259,10 @@ Result<OpenStore::SessionPointer> OpenStore::open_even_expired(const std::string
     if (alive.code() != Code::kNotFound) return alive;
     forget(id, session);
   }
-  VARVE_TRY_ASSIGN(auto storage, engine_->open(id));
-  return adopt(id, std::move(storage));
+  return kept_.with_descriptors([&]() -> Result<SessionPointer> {
+    VARVE_TRY_ASSIGN(auto storage, engine_->open(id));
+    return adopt(id, std::move(storage));
+  });
 }
 
 Status OpenStore::delete_session(std::string_view id) {
@@ -340,7 +369,7 @@ void OpenStore::add_use_of(const std::string& id, const std::string& user_id, Us
   // The id was another user's before, or is another user's now.
   if (metadata.ok() && metadata->tree().get_string("user_id") != user_id) return;
   use->sessions += 1;
-  if (const auto session = find_open(id)) {
+  if (const auto session = find_open_for_host(id)) {
     use->bytes += session->size_bytes();
   } else if (metadata.ok()) {
     use->bytes += metadata->tree().get_count("total_size_bytes");

@@ -17,6 +17,7 @@
 namespace varve::store {
 
 inline constexpr size_t kSessionsWorthCatalog = 32;
+inline constexpr uint64_t kKeptSessionsBytesMax = uint64_t{64} << 20;
 
 using ClockFunction = int64_t (*)(void* user_data);
 
@@ -29,6 +30,8 @@ class Store {
     Random* random = nullptr;
     // So many sessions that are not in the catalog are worth adding. Only tests set another number.
     size_t sessions_worth_catalog = kSessionsWorthCatalog;
+    // So much memory have the sessions that stay open between queries. Also for tests.
+    uint64_t kept_sessions_bytes_max = kKeptSessionsBytesMax;
   };
 
   static Result<std::shared_ptr<Store>> open(std::string_view uri, std::string_view config_json,

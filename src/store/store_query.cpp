@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <exception>
 #include <iterator>
 #include <map>
@@ -27,11 +26,6 @@ namespace {
 
 // Sessions that are asked for results before it is decided again whether others can have some.
 constexpr size_t kAskedAtOnceMin = 32;
-
-// Too many files are open, in this process or in the system. It says nothing of the session.
-bool is_lack_of_descriptors(const Status& status) {
-  return status.place().os_errno == EMFILE || status.place().os_errno == ENFILE;
-}
 
 class StoreQuery {
  public:

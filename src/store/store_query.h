@@ -9,7 +9,7 @@
 // query with words takes (count, best match, results), but not for the last one when the results
 // are ordered by their match and other sessions have better ones. Up to kKeptOpenMax stay open in
 // between, with no more than half of the files that the process may have open; fewer, and in the
-// end none, where the host leaves fewer descriptors.
+// end none, where the host leaves fewer descriptors. Of the next query, see kept_sessions.h.
 #pragma once
 
 #include <cstddef>

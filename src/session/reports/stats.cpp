@@ -108,7 +108,6 @@ Result<json::Tree> stats_now(Core& core) {
   json::Tree lock_tree = lock_state(core.storage->lock_holder());
   core.vectors.look();
   json::Tree vectors = vector_figures(core);
-  const uint64_t vectors_memory_bytes = core.vectors.memory_bytes();
   const log::DurableMark mark = core.storage->durable_mark();
   const uint64_t undurable_bytes = core.storage->undurable().bytes;
   const int64_t now_ms = core.context.clock->now_ms();
@@ -127,8 +126,7 @@ Result<json::Tree> stats_now(Core& core) {
   tree.set("modified", std::move(files.modified));
   tree.set("lock", std::move(lock_tree));
   tree.set("types", std::move(types));
-  tree.set("memory_bytes",
-           count(core.index.memory_bytes() + core.cache_memory_bytes() + vectors_memory_bytes));
+  tree.set("memory_bytes", count(core.memory_bytes_now()));
   tree.set("vectors", std::move(vectors));
   tree.set("last_seq", count(core.index.coverage.last_seq));
   tree.set("durable_seq", count(std::max(mark.last_seq, core.metadata.durable_seq())));

@@ -23,7 +23,8 @@ TEST(Config, EveryDocumentedMemberIsTaken) {
           "concurrency":{"lock_timeout_ms":7000,"max_retries":3,"retry_backoff_ms":100},
           "decay":{"enabled":true,"update_interval_minutes":60,"half_life_hours":168,
                    "min_decay_factor":0.1,"type_specific":{"decision":{"half_life_hours":720}}},
-          "performance":{"cache_size":1000,"batch_write_interval_ms":250,"index_in_memory":true},
+          "performance":{"cache_size":1000,"batch_write_interval_ms":250,"index_in_memory":true,
+                         "max_kept_sessions":9},
           "integrity":{"enable_checksums":true,"checksum_algorithm":"sha256"},
           "text":{"language":"english","stop_words":["the"]},
           "durability":"interval","threads":4})",
@@ -33,6 +34,7 @@ TEST(Config, EveryDocumentedMemberIsTaken) {
   EXPECT_EQ(settings.entry_bytes_max, 5000u);
   EXPECT_EQ(settings.lock_timeout_ms, 7000u);
   EXPECT_EQ(settings.batch_write_interval_ms, 250u);
+  EXPECT_EQ(settings.kept_sessions_max, 9u);
   EXPECT_EQ(settings.durability, Durability::kInterval);
 }
 

@@ -495,7 +495,8 @@ func ErrorFree(errorValue Error) {
 // "max_user_size_mb":0,"max_user_sessions":0,"kv_cap":200,
 // "transcript_cap":500,"auto_compact":true,"compaction_threshold":0.9},
 // "concurrency":{"lock_timeout_ms":5000,"exclusive":false},
-// "performance":{"batch_write_interval_ms":1000,"cache_size":100},
+// "performance":{"batch_write_interval_ms":1000,"cache_size":100,
+// "max_kept_sessions":256},
 // "integrity":{"recovery":"tail","io_failure":"error"},
 // "decay":{"enabled":true,"default_half_life_hours":168},
 // "text":{"language":"en"}}.
@@ -634,7 +635,8 @@ func StoreDeleteSession(store Store, id string) (failure *Failure) {
 // left out and reported to the log function, a missing one has no entries. VARVE_IO with
 // the errno EMFILE or ENFILE when too few files can be opened for any of them
 // @cost    as varve_session_query for each session searched; user_id, agent_id and session_ids
-// select without opening the others. Spread over `threads` of the configuration.
+// select without opening the others. Spread over `threads` of the configuration. What was
+// opened for it stays open for the next query: `max_kept_sessions` of the configuration.
 // @thread  any
 func StoreQuery(store Store, queryJSON string) (results Results, failure *Failure) {
 	out := new(struct {
