@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <new>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "base/ids.h"
-#include "base/time.h"
 #include "io/rules.h"
-#include "json/tree.h"
 #include "log/atomic_file.h"
 
 namespace varve::log {
@@ -402,79 +397,7 @@ Status DirectoryEngine::sweep_one(std::string_view name) {
   return remove_whole(*temporary_, name);
 }
 
-// --- documents and the registry ------------------------------------------------------------------
-
-Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
-  if (!registry_) return RowPage();
-  if (!registry_->exists()) {
-    VARVE_TRY(refuse_if_removed());
-    if (writable_) VARVE_TRY(rescan());
-  }
-  return registry_->list(after, limit);
-}
-
-Status DirectoryEngine::rescan() {
-  VARVE_TRY(refuse_if_read_only());
-  VARVE_TRY(refuse_if_removed());
-  return registry_->replace(deadline_us(), [this] { return collect_rows(); });
-}
-
-// What metadata.json says; nothing when the file is missing or damaged.
-Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::string& session_id) {
-  const auto text = session_document(session_id, kMetadataFile);
-  // Under a row that does not name its owner, the owner would not find the session any more.
-  if (is_of_environment(text.code())) return text.status();
-  if (!text.ok()) return std::optional<SessionRow>();
-  const auto tree = json::Tree::parse(*text);
-  if (!tree.ok() || !tree->is_object()) return std::optional<SessionRow>();
-  SessionRow row;
-  row.session_id = session_id;
-  row.user_id = tree->get_string("user_id");
-  row.agent_id = tree->get_string("agent_id");
-  row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
-  return std::optional<SessionRow>(std::move(row));
-}
-
-// Completes rows that have only an id with what the list to be replaced knows.
-Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete) {
-  if (incomplete.empty()) return {};
-  VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
-  std::unordered_map<std::string_view, const SessionRow*> listed;
-  // Newest first: the newest row of an id is the valid one.
-  for (const SessionRow& row : page.rows) listed.emplace(row.session_id, &row);
-  for (SessionRow* row : incomplete) {
-    const auto found = listed.find(row->session_id);
-    if (found != listed.end()) *row = *found->second;
-  }
-  return {};
-}
-
-Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
-  VARVE_TRY_ASSIGN(const auto ids, session_ids());
-  std::vector<SessionRow> rows;
-  rows.reserve(ids.size());  // no reallocation: some rows are pointed to
-  std::vector<SessionRow*> incomplete;
-  for (const std::string& id : ids) {
-    VARVE_TRY_ASSIGN(auto described, described_row(id));
-    if (described) {
-      rows.push_back(*std::move(described));
-      continue;
-    }
-    rows.emplace_back().session_id = id;
-    incomplete.push_back(&rows.back());
-  }
-  VARVE_TRY(complete_rows(incomplete));
-  std::sort(rows.begin(), rows.end(), [](const SessionRow& a, const SessionRow& b) {
-    return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
-  });
-  return rows;
-}
-
-Result<std::vector<std::string>> DirectoryEngine::session_ids() {
-  if (!sessions_) return std::vector<std::string>();
-  VARVE_TRY(refuse_if_removed());
-  return session_ids_in(*sessions_);
-}
+// --- documents --------------------------------------------------------------------------------
 
 bool DirectoryEngine::is_kept_in(io::Directory& directory) {
   const auto own = root_->self_info();

@@ -48,6 +48,7 @@ class DirectoryEngine final : public Engine {
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
+  Status remove_dead_rows() override;
   Result<std::unique_ptr<SessionStorage>> open_catalog() override;
   Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;
   Status drop_catalog() override;
@@ -98,6 +99,7 @@ class DirectoryEngine final : public Engine {
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Status drop_locked_catalog(DirectoryStorage* storage);
   Result<std::vector<SessionRow>> collect_rows();
+  Result<std::vector<SessionRow>> collect_live_rows();
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();

@@ -1,6 +1,9 @@
 #include "log/memory_engine.h"
 
+#include <algorithm>
 #include <charconv>
+#include <ranges>
+#include <unordered_set>
 #include <utility>
 
 #include "base/release_memory.h"
@@ -127,23 +130,43 @@ Status MemoryEngine::drop(std::string_view session_id, const DropWanted& wanted)
   return {};
 }
 
+Status MemoryEngine::remove_dead_rows() {
+  const std::lock_guard guard(mutex_);
+  std::vector<SessionRow> rows;
+  std::unordered_set<std::string_view> told;
+  for (const SessionRow& row : std::views::reverse(rows_)) {
+    if (sessions_.contains(row.session_id) && told.insert(row.session_id).second) {
+      rows.push_back(row);
+    }
+  }
+  std::reverse(rows.begin(), rows.end());
+  rows_.swap(rows);
+  list_number_ += 1;
+  return {};
+}
+
+// A cursor is "list_number:end".
 Result<RowPage> MemoryEngine::list(std::string_view after, size_t limit) {
   const std::lock_guard guard(mutex_);
+  const std::string head = std::to_string(list_number_) + ":";
   size_t end = rows_.size();
   if (!after.empty()) {
-    const auto parsed = std::from_chars(after.data(), after.data() + after.size(), end);
-    if (parsed.ec != std::errc() || parsed.ptr != after.data() + after.size() ||
+    const std::string_view number = after.starts_with(head) ? after.substr(head.size()) : "";
+    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), end);
+    if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
         end > rows_.size()) {
       Place place;
       place.member = "after";
-      return Status(Code::kInvalidArgument, "'after' is not a cursor of this list",
+      return Status(Code::kInvalidArgument,
+                    "'after' is not a cursor of this list, or rows of dropped sessions were taken "
+                    "out of it meanwhile; start from the first page",
                     std::move(place));
     }
   }
   RowPage page;
   while (end > 0 && page.rows.size() < limit) {
     page.rows.push_back(rows_[--end]);
-    page.cursors.push_back(std::to_string(end));
+    page.cursors.push_back(head + std::to_string(end));
   }
   page.at_end = end == 0;
   return page;

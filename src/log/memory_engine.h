@@ -29,6 +29,7 @@ class MemoryEngine final : public Engine {
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory&) override { return false; }
   Status rescan() override { return {}; }
+  Status remove_dead_rows() override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
 
@@ -40,6 +41,7 @@ class MemoryEngine final : public Engine {
   std::mutex mutex_;  // guards the rest
   std::map<std::string, std::shared_ptr<MemorySession>, std::less<>> sessions_;
   std::vector<SessionRow> rows_;  // oldest first; dropped ones stay, as in a directory's registry
+  uint64_t list_number_ = 0;      // of the present rows; cursors are of one list
 };
 
 }  // namespace varve::log

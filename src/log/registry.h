@@ -3,8 +3,8 @@
 // indices/sessions.jsonl, one line a session, appended when it is created and never changed:
 //   {"agent_id":"…","created_at":"…","session_id":"…","user_id":"…"}
 // Reading it backwards gives the newest first, so a page costs what the page holds. Readers pass
-// over rows of deleted sessions. Derived: rescan() rebuilds it from the sessions' metadata, and
-// keeps the row of a session whose metadata is lost.
+// over rows of deleted sessions, until a sweep takes them out. Derived: rescan() rebuilds it from
+// the sessions' metadata, and keeps the row of a session whose metadata is lost.
 //
 // The row comes before the session: to create one, a process takes the registry's lock, appends and
 // syncs the row, and only then gives the session its name. So a crash may leave a row too many,

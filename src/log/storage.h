@@ -332,6 +332,8 @@ class Engine {
   virtual bool is_kept_in(io::Directory& directory) = 0;
   // Rebuilds the registry from the sessions.
   virtual Status rescan() = 0;
+  // Takes out of the registry the rows that stand for no session. Cost: a read and a write of it.
+  virtual Status remove_dead_rows() = 0;
   // The store's own log that holds its catalog: kNotFound when there is none; some engines never
   // have one. create_catalog() opens an existing one. drop_catalog() is durable, and ok when there
   // is none.

@@ -1,5 +1,6 @@
 #include "store/sweep.h"
 
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@ namespace varve::store {
 namespace {
 
 constexpr size_t kProblemsMax = 1000;
+// So many rows of dropped sessions are no trouble, however few sessions there are.
+constexpr uint64_t kDeadRowsMax = 100;
 
 class Sweep {
  public:
@@ -20,9 +23,13 @@ class Sweep {
 
   Result<json::Tree> run() {
     const int64_t start_us = context_.clock->monotonic_us();
-    // All ids first: removing sessions changes the pages.
-    VARVE_TRY_ASSIGN(const auto ids, session_ids());
-    for (const std::string& id : ids) visit(id);
+    // All rows first: removing sessions changes the pages.
+    VARVE_TRY_ASSIGN(const auto ids, listed_ids());
+    std::unordered_set<std::string_view> told;
+    for (const std::string& id : ids) {
+      if (told.insert(id).second) visit(id);
+    }
+    tidy_list(ids.size());
     const int64_t duration_us = context_.clock->monotonic_us() - start_us;
     json::Tree report = json::Tree::object();
     const auto set = [&](std::string_view name, uint64_t value) {
@@ -39,20 +46,25 @@ class Sweep {
   }
 
  private:
-  Result<std::vector<std::string>> session_ids() {
+  // Of each row, also of an id's earlier sessions.
+  Result<std::vector<std::string>> listed_ids() {
     std::vector<std::string> ids;
-    std::unordered_set<std::string> told;
     RowVisitor visitor;
-    visitor.begin = [&] {
-      ids.clear();
-      told.clear();
-    };
+    visitor.begin = [&] { ids.clear(); };
     visitor.visit = [&](const RowAt& at) {
-      if (told.insert(at.row.session_id).second) ids.push_back(at.row.session_id);
+      ids.push_back(at.row.session_id);
       return true;
     };
     VARVE_TRY(for_each_row(*context_.engine, {}, visitor));
     return ids;
+  }
+
+  // Rows of dropped sessions make each page of the list slower. Cursors of the list end with them,
+  // so not each time. Best effort: where the list cannot be written, the next sweep tries again.
+  void tidy_list(uint64_t row_count) {
+    const uint64_t live_count = checked_ - removed_;
+    if (row_count <= 2 * live_count + kDeadRowsMax) return;
+    (void)context_.engine->remove_dead_rows().ok();
   }
 
   void visit(const std::string& id) {

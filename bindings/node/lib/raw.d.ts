@@ -183,7 +183,7 @@ export interface Raw {
    *          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
    * @cost    grows with the page, not with the number of sessions; also with the newer sessions that
    *          are skipped: those of others with user_id or agent_id, expired ones, and deleted ones
-   *          until a rescan
+   *          until a rescan, or a sweep that finds more of them than half of the list
    * @thread  any
    */
   varve_store_sessions(store: Handle | null, filter_json?: Text | null | undefined): string;
@@ -328,7 +328,9 @@ export interface Raw {
   /**
    * Removes what has expired: sessions whose `ttl_hours` are over, with all their files, and expired
    * entries, by compacting the sessions that have some. No reader sees expired data; this call
-   * removes it from the files. Call it now and then, from one process of a store.
+   * removes it from the files. Call it now and then, from one process of a store. Where most of the
+   * list of sessions are rows of deleted ones, by 100 or more, it takes them out; cursors of the list
+   * from before, and the catalog, are of no use then.
    *
    * @param[in]  store          open store.
    * @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
@@ -340,7 +342,7 @@ export interface Raw {
    *
    * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept
    *          being rebuilt)
-   * @cost    opens every session; compacts those with expired entries
+   * @cost    opens every session; compacts those with expired entries; may write the list anew
    * @thread  any; other calls continue meanwhile
    */
   varve_store_sweep(store: Handle | null): string;

@@ -412,7 +412,7 @@ pub struct Api {
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE  with rescan
     /// @cost    grows with the page, not with the number of sessions; also with the newer sessions that
     ///          are skipped: those of others with user_id or agent_id, expired ones, and deleted ones
-    ///          until a rescan
+    ///          until a rescan, or a sweep that finds more of them than half of the list
     /// @thread  any
     /// ```
     pub varve_store_sessions: unsafe extern "C" fn(store: *mut varve_store_t, filter_json: *const c_char, filter_len: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -537,7 +537,9 @@ pub struct Api {
     /// ```text
     /// Removes what has expired: sessions whose `ttl_hours` are over, with all their files, and expired
     /// entries, by compacting the sessions that have some. No reader sees expired data; this call
-    /// removes it from the files. Call it now and then, from one process of a store.
+    /// removes it from the files. Call it now and then, from one process of a store. Where most of the
+    /// list of sessions are rows of deleted ones, by 100 or more, it takes them out; cursors of the list
+    /// from before, and the catalog, are of no use then.
     ///
     /// @param[in]  store          open store.
     /// @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
@@ -549,7 +551,7 @@ pub struct Api {
     ///
     /// @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept
     ///          being rebuilt)
-    /// @cost    opens every session; compacts those with expired entries
+    /// @cost    opens every session; compacts those with expired entries; may write the list anew
     /// @thread  any; other calls continue meanwhile
     /// ```
     pub varve_store_sweep: unsafe extern "C" fn(store: *mut varve_store_t, report_out: *mut *mut c_char, report_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,

@@ -349,6 +349,45 @@ TEST_F(Directories, AFailedCreationLeavesNothingOrAWholeSession) {
   EXPECT_GT(failures, 10u);
 }
 
+// The row of a session is written before the session has its name, so whoever was killed in between
+// left a newer row of that id.
+TEST_F(Directories, OfSeveralRowsTheOneThatTheMetadataFitsStays) {
+  create("s", "owner");
+  clock_.advance_ms(1);
+  create("t");
+  const std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  const std::string killed =
+      R"({"agent_id":"","created_at":"2020-01-01T00:00:00.000Z","session_id":"s","user_id":"no"})";
+  for (const bool has_metadata : {true, false}) {
+    disk_.write_file("store/indices/sessions.jsonl", rows + killed + "\n" + killed + "\n");
+    if (!has_metadata) disk_.write_file("store/sessions/s/metadata.json", "damaged");
+    ASSERT_TRUE(engine_->remove_dead_rows().ok());
+    const auto page = engine_->list("", 10);
+    ASSERT_EQ(page->rows.size(), 2u);
+    const SessionRow& of_s = page->rows[has_metadata ? 1 : 0];
+    EXPECT_EQ(of_s.session_id, "s");
+    EXPECT_EQ(of_s.user_id, has_metadata ? "owner" : "no") << "else the newest";
+  }
+}
+
+TEST_F(Directories, OfSeveralRowsThatTheMetadataFitsTheNewestStays) {
+  create("s");
+  const std::string row = *disk_.read_file("store/indices/sessions.jsonl");
+  create("t");
+  const std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  disk_.write_file("store/indices/sessions.jsonl", rows + row);
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s", "t"})) << "the latest first";
+}
+
+TEST_F(Directories, ASessionWithoutARowGetsNone) {
+  create("s");
+  disk_.write_file("store/sessions/copied/metadata.json",
+                   metadata_of("copied", "someone", "2020-01-01T00:00:00Z"));
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s"})) << "that is what a rescan is for";
+}
+
 TEST_F(Directories, WithoutPermissionToWriteExistingSessionsAreRead) {
   create("s1");
   disk_.set_read_only(true);

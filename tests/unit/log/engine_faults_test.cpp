@@ -115,6 +115,8 @@ const StoreWork kStoreWorks[] = {
     {"ListWithoutRegistry", without_registry,
      [](StoreGround& ground) { return ground.engine->list("", 10).status(); }},
     {"Rescan", unchanged, [](StoreGround& ground) { return ground.engine->rescan(); }},
+    {"RemoveDeadRows", unchanged,
+     [](StoreGround& ground) { return ground.engine->remove_dead_rows(); }},
     {"Ids", unchanged,
      [](StoreGround& ground) {
        VARVE_TRY_ASSIGN(const auto ids, ground.engine->session_ids());
@@ -368,7 +370,7 @@ TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
     EXPECT_EQ(engine.session_ids()->size(), has_session ? 1u : 0u);
     EXPECT_EQ(engine.list("", 10)->rows.size(), has.ends_with("indices") ? 1u : 0u);
     const Status refused[] = {engine.create({"t", "", "", 0}, "{}").status(), engine.drop("s", {}),
-                              engine.rescan(),
+                              engine.rescan(), engine.remove_dead_rows(),
                               engine.install({"t", "", "", 0}, {}, Existing::kSwap)};
     for (const Status& status : refused) {
       EXPECT_EQ(status.code(), Code::kReadOnly) << status.message();

@@ -176,12 +176,34 @@ TEST_P(Engines, CursorsOfOthersAndGarbageAreRefused) {
   EXPECT_EQ(engine_->list(std::string(100'000, '9'), 10).code(), Code::kInvalidArgument);
 }
 
+TEST_P(Engines, RowsOfDroppedSessionsCanBeTakenOut) {
+  for (const std::string id : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(create(id).ok());
+  for (const std::string id : {"b", "d", "e"}) ASSERT_TRUE(drop(id).ok());
+  ASSERT_TRUE(create("b", "another").ok());
+  ASSERT_TRUE(create("f").ok());
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(listed(2), (Ids{"f", "b", "e", "d", "c", "b", "a"}));
+  const auto before = engine_->list("", 5);
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(listed(2), (Ids{"f", "b", "c", "a"})) << "in their order, one for each";
+  EXPECT_EQ(engine_->list("", 2)->rows[1].user_id, "another");
+  EXPECT_EQ(engine_->list(before->cursors.back(), 2).code(), Code::kInvalidArgument)
+      << "its place is another row's now";
+  ASSERT_TRUE(create("g").ok());
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(listed(9), (Ids{"g", "f", "b", "c", "a"}));
+  for (const std::string id : {"a", "b", "c", "f", "g"}) ASSERT_TRUE(drop(id).ok());
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(listed(9), Ids());
+}
+
 TEST_P(Engines, AnEmptyStoreListsNothing) {
   const auto page = engine_->list("", 10);
   ASSERT_TRUE(page.ok());
   EXPECT_TRUE(page->rows.empty());
   EXPECT_TRUE(page->at_end);
   EXPECT_TRUE(engine_->rescan().ok());
+  EXPECT_TRUE(engine_->remove_dead_rows().ok());
 }
 
 }  // namespace

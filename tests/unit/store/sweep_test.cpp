@@ -165,6 +165,34 @@ TEST_P(SweepTest, WithoutATtlOrWithZeroASessionStays) {
   EXPECT_EQ(listed(), 2u);
 }
 
+TEST_P(SweepTest, TheListIsTidiedWhenMostOfItIsOfSessionsThatAreGone) {
+  for (int i = 0; i < 10; ++i) create(R"({"session_id":"kept)" + std::to_string(i) + "\"}");
+  const auto cursor = [&] { return store_->sessions(R"({"limit":1})")->get_string("next"); };
+  const auto is_valid = [&](const std::string& after) {
+    return store_->sessions(R"({"limit":1,"after":")" + after + "\"}").ok();
+  };
+  std::string before = cursor();
+  int gone_count = 0;
+  for (; gone_count < 110; ++gone_count) {
+    create(R"({"session_id":"brief","ttl_hours":1})").reset();
+    clock_.advance_ms(kHourMs + 1);
+    if (gone_count < 109) {
+      ASSERT_TRUE(store_->delete_session("brief").code() == Code::kOk);
+    }
+  }
+  EXPECT_TRUE(is_valid(before));
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 1);
+  EXPECT_TRUE(is_valid(before)) << "110 rows are no trouble, and cursors are of use";
+  create(R"({"session_id":"brief","ttl_hours":1})").reset();
+  clock_.advance_ms(kHourMs + 1);
+  EXPECT_EQ(sweep().get_int64("sessions_removed"), 1);
+  EXPECT_FALSE(is_valid(before)) << "the list was written anew";
+  EXPECT_EQ(listed(), 10u);
+  before = cursor();
+  sweep();
+  EXPECT_TRUE(is_valid(before)) << "there is nothing to tidy";
+}
+
 TEST_P(SweepTest, TheIdOfAnExpiredSessionIsFree) {
   ASSERT_TRUE(create(R"({"session_id":"s1","ttl_hours":1})")->add(kSweptEntry).ok());
   clock_.advance_ms(2 * kHourMs);

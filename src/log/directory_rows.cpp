@@ -1,0 +1,128 @@
+// DirectoryEngine: the rows of its registry, and what they are made of.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/time.h"
+#include "json/tree.h"
+#include "log/atomic_file.h"
+#include "log/directory_engine.h"
+
+namespace varve::log {
+
+Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
+  if (!registry_) return RowPage();
+  if (!registry_->exists()) {
+    VARVE_TRY(refuse_if_removed());
+    if (writable_) VARVE_TRY(rescan());
+  }
+  return registry_->list(after, limit);
+}
+
+Status DirectoryEngine::rescan() {
+  VARVE_TRY(refuse_if_read_only());
+  VARVE_TRY(refuse_if_removed());
+  return registry_->replace(deadline_us(), [this] { return collect_rows(); });
+}
+
+// What metadata.json says; nothing when the file is missing or damaged.
+Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::string& session_id) {
+  const auto text = session_document(session_id, kMetadataFile);
+  // Under a row that does not name its owner, the owner would not find the session any more.
+  if (is_of_environment(text.code())) return text.status();
+  if (!text.ok()) return std::optional<SessionRow>();
+  const auto tree = json::Tree::parse(*text);
+  if (!tree.ok() || !tree->is_object()) return std::optional<SessionRow>();
+  SessionRow row;
+  row.session_id = session_id;
+  row.user_id = tree->get_string("user_id");
+  row.agent_id = tree->get_string("agent_id");
+  row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
+  return std::optional<SessionRow>(std::move(row));
+}
+
+// Completes rows that have only an id with what the list to be replaced knows.
+Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete) {
+  if (incomplete.empty()) return {};
+  VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
+  std::unordered_map<std::string_view, const SessionRow*> listed;
+  // Newest first: the newest row of an id is the valid one.
+  for (const SessionRow& row : page.rows) listed.emplace(row.session_id, &row);
+  for (SessionRow* row : incomplete) {
+    const auto found = listed.find(row->session_id);
+    if (found != listed.end()) *row = *found->second;
+  }
+  return {};
+}
+
+Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
+  VARVE_TRY_ASSIGN(const auto ids, session_ids());
+  std::vector<SessionRow> rows;
+  rows.reserve(ids.size());  // no reallocation: some rows are pointed to
+  std::vector<SessionRow*> incomplete;
+  for (const std::string& id : ids) {
+    VARVE_TRY_ASSIGN(auto described, described_row(id));
+    if (described) {
+      rows.push_back(*std::move(described));
+      continue;
+    }
+    rows.emplace_back().session_id = id;
+    incomplete.push_back(&rows.back());
+  }
+  VARVE_TRY(complete_rows(incomplete));
+  std::sort(rows.begin(), rows.end(), [](const SessionRow& a, const SessionRow& b) {
+    return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
+  });
+  return rows;
+}
+
+Status DirectoryEngine::remove_dead_rows() {
+  VARVE_TRY(refuse_if_read_only());
+  VARVE_TRY(refuse_if_removed());
+  return registry_->replace(deadline_us(), [this] { return collect_live_rows(); });
+}
+
+// The listed rows of the sessions that there are, in their order, one for each. Unlike
+// collect_rows() it reads no metadata, but of ids that were used again.
+Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
+  VARVE_TRY_ASSIGN(const auto ids, session_ids());
+  const std::unordered_set<std::string> present(ids.begin(), ids.end());
+  VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
+  std::erase_if(page.rows,
+                [&](const SessionRow& row) { return !present.contains(row.session_id); });
+  struct Valid {
+    size_t index = 0;  // into the page's rows
+    bool is_described = false;
+  };
+  std::unordered_map<std::string_view, Valid> valid;
+  for (size_t i = 0; i < page.rows.size(); ++i) {
+    const SessionRow& row = page.rows[i];
+    const auto [known, is_first] = valid.try_emplace(row.session_id, Valid{i});
+    Valid& newest = known->second;
+    if (is_first || newest.is_described) continue;
+    // A row is written before its session has the name: the newest may be a killed restore's.
+    VARVE_TRY_ASSIGN(const auto described, described_row(row.session_id));
+    const auto is_its_row = [&](const SessionRow& one) {
+      return described && one.created_at_ms == described->created_at_ms;
+    };
+    newest.is_described = is_its_row(page.rows[newest.index]);
+    if (!newest.is_described && is_its_row(row)) newest = {i, true};
+  }
+  std::vector<SessionRow> rows;
+  rows.reserve(valid.size());
+  for (size_t i = page.rows.size(); i-- > 0;) {
+    if (valid.at(page.rows[i].session_id).index == i) rows.push_back(page.rows[i]);
+  }
+  return rows;
+}
+
+Result<std::vector<std::string>> DirectoryEngine::session_ids() {
+  if (!sessions_) return std::vector<std::string>();
+  VARVE_TRY(refuse_if_removed());
+  return session_ids_in(*sessions_);
+}
+
+}  // namespace varve::log
