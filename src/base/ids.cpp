@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/ascii.h"
 #include "base/utf8.h"
@@ -60,11 +59,9 @@ bool is_valid_id(std::string_view id) noexcept {
 
 Status check_id(std::string_view id, std::string_view what, std::string_view member) {
   if (is_valid_id(id)) return {};
-  Place place;
-  place.member = member;
   return {Code::kInvalidArgument,
           std::string(what) + " is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
-          std::move(place)};
+          {.member = std::string(member)}};
 }
 
 bool is_valid_type(std::string_view type) noexcept {

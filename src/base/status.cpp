@@ -122,10 +122,8 @@ Code code_of_errno(int os_errno) noexcept {
 Status status_from_errno(int os_errno, std::string_view action, std::string_view path) {
   std::string message = "cannot " + std::string(action) + " '" + std::string(path) +
                         "': " + std::generic_category().message(os_errno);
-  Place place;
-  place.path = path;
-  place.os_errno = os_errno;
-  return Status(code_of_errno(os_errno), std::move(message), std::move(place));
+  return Status(code_of_errno(os_errno), std::move(message),
+                {.path = std::string(path), .os_errno = os_errno});
 }
 
 }  // namespace varve

@@ -44,12 +44,12 @@ enum class Code : int32_t {
 
 // Where an error happened. Every field is optional; only the known ones are reported.
 struct Place {
-  std::string path;                // file the error is about
-  std::string member;              // JSON member path, for example "tags[2]" or "decay.enabled"
-  std::optional<uint64_t> offset;  // [bytes] from the start of the file or of the given text
-  std::optional<uint64_t> line;    // 1-based
-  std::optional<uint64_t> size;    // what was asked for
-  std::optional<uint64_t> limit;   // what is allowed
+  std::string path = {};                // file the error is about
+  std::string member = {};              // JSON member path, such as "tags[2]" or "decay.enabled"
+  std::optional<uint64_t> offset = {};  // [bytes] from the start of the file or of the given text
+  std::optional<uint64_t> line = {};    // 1-based
+  std::optional<uint64_t> size = {};    // what was asked for
+  std::optional<uint64_t> limit = {};   // what is allowed
   int os_errno = 0;
 };
 

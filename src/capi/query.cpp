@@ -43,13 +43,10 @@ Status with_result(ResultsRecord& record, size_t index, Use&& use) {
     use(all[index]);
     return {};
   }
-  Place place;
-  place.member = "index";
-  place.limit = all.size();
   return Status(Code::kInvalidArgument,
                 "index is " + std::to_string(index) + "; it must be below the number of results, " +
                     std::to_string(all.size()),
-                std::move(place));
+                {.member = "index", .limit = all.size()});
 }
 
 // `text` is followed by a NUL.

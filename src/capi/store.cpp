@@ -11,7 +11,6 @@
 #include "capi/text.h"
 
 using varve::Code;
-using varve::Place;
 using varve::Status;
 using varve::capi::bad_argument;
 using varve::capi::guard;
@@ -34,12 +33,9 @@ Status check_uri(std::string_view uri) {
   if (uri.empty()) return bad_argument("uri", "is empty");
   const size_t nul = uri.find('\0');
   if (nul == std::string_view::npos) return {};
-  Place place;
-  place.member = "uri";
-  place.offset = nul;
   return Status(Code::kInvalidArgument,
                 "uri has a NUL at byte " + std::to_string(nul) + ", which no path can have",
-                std::move(place));
+                {.member = "uri", .offset = nul});
 }
 
 Status check_level(int32_t level) {

@@ -16,12 +16,9 @@ Result<std::string_view> checked_utf8(Result<std::string_view> text, std::string
   if (!text.ok()) return text;
   const auto offset = find_invalid_utf8(*text);
   if (!offset) return text;
-  Place place;
-  place.member = name;
-  place.offset = *offset;
   return Status(Code::kInvalidArgument,
                 std::string(name) + " is not valid UTF-8 at byte " + std::to_string(*offset),
-                std::move(place));
+                {.member = std::string(name), .offset = *offset});
 }
 
 // With room for a NUL, and by malloc, since varve_free() is free().
@@ -31,18 +28,14 @@ char* resize_text(char* text, size_t len) {
 }
 
 Status no_memory(size_t len) {
-  Place place;
-  place.size = len;
-  return {Code::kNoMemory, "not enough memory for the answer", std::move(place)};
+  return {Code::kNoMemory, "not enough memory for the answer", {.size = len}};
 }
 
 }  // namespace
 
 Status bad_argument(std::string_view name, std::string_view what) {
-  Place place;
-  place.member = name;
   return Status(Code::kInvalidArgument, std::string(name) + " " + std::string(what),
-                std::move(place));
+                {.member = std::string(name)});
 }
 
 Result<std::string_view> json_in(const char* text, size_t len, std::string_view name) {

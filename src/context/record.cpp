@@ -43,9 +43,7 @@ constexpr std::array<std::string_view, 4> kArguments = {"arguments", "args", "in
 constexpr int kOpenCallsMax = 100;  // calls of one name that are looked at for one without a result
 
 Status invalid(std::string_view member, std::string message) {
-  Place place;
-  place.member = member;
-  return {Code::kInvalidArgument, std::move(message), std::move(place)};
+  return {Code::kInvalidArgument, std::move(message), {.member = std::string(member)}};
 }
 
 class Recorder {

@@ -144,13 +144,10 @@ Status DraftWriter::write_members() {
 Status DraftWriter::check_size() const {
   if (fits(draft_, options_)) return {};
   const size_t size = draft_.body.size() + kSealBytesMax;
-  Place place;
-  place.size = size;
-  place.limit = options_.entry_bytes_max;
   return {Code::kSizeLimit,
           "the entry is " + std::to_string(size) + " bytes as a line of the log; the limit is " +
               std::to_string(options_.entry_bytes_max) + " (storage.max_entry_size_bytes)",
-          std::move(place)};
+          {.size = size, .limit = options_.entry_bytes_max}};
 }
 
 void DraftWriter::append_text(std::string_view name, std::string_view text) {

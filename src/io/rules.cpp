@@ -17,10 +17,7 @@ std::string printable(std::string_view name) {
 }
 
 Status refusal(Code code, int os_errno, std::string_view path, std::string message) {
-  Place place;
-  place.path = path;
-  place.os_errno = os_errno;
-  return Status(code, std::move(message), std::move(place));
+  return Status(code, std::move(message), {.path = std::string(path), .os_errno = os_errno});
 }
 
 std::string quoted(std::string_view path) { return "'" + std::string(path) + "'"; }

@@ -330,13 +330,10 @@ Status Document::parse(std::string_view text, const Limits& limits) {
   const auto text_bytes_max =
       std::min<size_t>(limits.text_bytes_max, std::numeric_limits<uint32_t>::max() - 1);
   if (text.size() > text_bytes_max) {
-    Place place;
-    place.size = text.size();
-    place.limit = text_bytes_max;
     return {Code::kSizeLimit,
             "the text is " + std::to_string(text.size()) + " bytes; the limit is " +
                 std::to_string(text_bytes_max),
-            std::move(place)};
+            {.size = text.size(), .limit = text_bytes_max}};
   }
   if (text.data() == nullptr) text = "";
   // Room for what most texts have, so that a new document's memory grows once.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <utility>
 
 #include "base/hex.h"
 
@@ -44,14 +43,10 @@ class FileSink final : public Sink {
 Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
                      uint64_t limit_bytes) {
   if (size_bytes <= limit_bytes) return {};
-  Place place;
-  place.path = directory.path_of(name);
-  place.size = size_bytes;
-  place.limit = limit_bytes;
   return {Code::kSizeLimit,
           "the file has " + std::to_string(size_bytes) + " bytes; at most " +
               std::to_string(limit_bytes) + " are read",
-          std::move(place)};
+          {.path = directory.path_of(name), .size = size_bytes, .limit = limit_bytes}};
 }
 
 }  // namespace

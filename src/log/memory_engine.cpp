@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ranges>
 #include <unordered_set>
 #include <utility>
 
@@ -134,10 +133,9 @@ Status MemoryEngine::remove_dead_rows() {
   const std::lock_guard guard(mutex_);
   std::vector<SessionRow> rows;
   std::unordered_set<std::string_view> told;
-  for (const SessionRow& row : std::views::reverse(rows_)) {
-    if (sessions_.contains(row.session_id) && told.insert(row.session_id).second) {
-      rows.push_back(row);
-    }
+  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+    const bool is_live = sessions_.contains(row->session_id);
+    if (is_live && told.insert(row->session_id).second) rows.push_back(*row);
   }
   std::reverse(rows.begin(), rows.end());
   rows_.swap(rows);
@@ -155,12 +153,10 @@ Result<RowPage> MemoryEngine::list(std::string_view after, size_t limit) {
     const auto parsed = std::from_chars(number.data(), number.data() + number.size(), end);
     if (parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
         end > rows_.size()) {
-      Place place;
-      place.member = "after";
       return Status(Code::kInvalidArgument,
                     "'after' is not a cursor of this list, or rows of dropped sessions were taken "
                     "out of it meanwhile; start from the first page",
-                    std::move(place));
+                    {.member = "after"});
     }
   }
   RowPage page;

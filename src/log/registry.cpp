@@ -86,12 +86,10 @@ Result<uint64_t> decode_cursor(std::string_view text, io::File& file, const io::
     VARVE_TRY_ASSIGN(const std::string row, row_at(file, cursor->offset));
     if (hash64(row) == cursor->row_hash) return cursor->offset;
   }
-  Place place;
-  place.member = "after";
   return Status(Code::kInvalidArgument,
                 "'after' is not a cursor of this list, or the list was rebuilt meanwhile; start "
                 "from the first page",
-                std::move(place));
+                {.member = "after"});
 }
 
 // Reads the lines of a file backwards, from a given end. One that is longer than any row can be, as

@@ -23,9 +23,7 @@ bool is_role(std::string_view text) {
 }
 
 Status missing_content() {
-  Place place;
-  place.member = "content";
-  return {Code::kInvalidArgument, "a message needs \"content\"", std::move(place)};
+  return {Code::kInvalidArgument, "a message needs \"content\"", {.member = "content"}};
 }
 
 // Null when the content is no object or has no such member.

@@ -331,22 +331,18 @@ class TextPlanner {
   }
 
   static Status too_many(const std::string& written) {
-    Place place;
-    place.member = "text";
     return {Code::kInvalidArgument,
             "the wildcard '" + written + "' matches more than " + std::to_string(kExpansionsMax) +
                 " words; give more of the word",
-            std::move(place)};
+            {.member = "text"}};
   }
 
   static Status too_many_searches(const std::string& written) {
-    Place place;
-    place.member = "text";
     return {Code::kInvalidArgument,
             "'" + written + "' is one more than the " + std::to_string(kSearchesMax) +
                 " wildcards, phrases and single characters that a text may require or exclude;"
                 " ask with fewer of them",
-            std::move(place)};
+            {.member = "text"}};
   }
 
   Status add_wildcard_check(const TextClause& clause, std::optional<text::Wildcard> wildcard,

@@ -89,12 +89,9 @@ Status Core::missing(std::string_view wanted, Status why) {
     const std::shared_lock lock(index_mutex);
     if (index.find(wanted)) return why;  // expired, with a second line of the same id
   }
-  Place place;
-  place.path = storage->name_of(log::Stream::kEntries);
-  place.offset = line->second;
   return {Code::kCorruption,
           "the line of entry '" + std::string(wanted) + "' is damaged: run verify, then repair",
-          std::move(place)};
+          {.path = storage->name_of(log::Stream::kEntries), .offset = line->second}};
 }
 
 }  // namespace varve::session

@@ -135,10 +135,9 @@ Result<EntryLine> Core::read_entry(std::string_view wanted) {
 
 Status Core::check_line(std::string_view wanted, const Found& found, std::string_view line) {
   const auto damaged = [&](std::string message) {
-    Place place;
-    place.path = storage->name_of(log::Stream::kEntries);
-    place.offset = found.location.offset;
-    return Status(Code::kCorruption, std::move(message), std::move(place));
+    return Status(
+        Code::kCorruption, std::move(message),
+        {.path = storage->name_of(log::Stream::kEntries), .offset = found.location.offset});
   };
   if (line.size() != found.location.length || hash64(line) != found.location.line_hash) {
     return damaged("the line of entry '" + std::string(wanted) +

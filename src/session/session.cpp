@@ -76,11 +76,9 @@ Status check_entry_id(std::string_view id) { return check_id(id, "an id", "id");
 
 Status check_reason(std::string_view reason) {
   if (reason.size() <= entry::kReasonBytesMax) return {};
-  Place place;
-  place.member = "reason";
-  place.size = reason.size();
-  place.limit = entry::kReasonBytesMax;
-  return {Code::kInvalidArgument, "a reason is at most 1024 bytes", std::move(place)};
+  return {Code::kInvalidArgument,
+          "a reason is at most 1024 bytes",
+          {.member = "reason", .size = reason.size(), .limit = entry::kReasonBytesMax}};
 }
 
 // Ids consist of characters that need no escape.
@@ -184,11 +182,9 @@ Status Session::put_vector(std::string_view id, std::span<const float> values) {
   VARVE_TRY(check_entry_id(id));
   const std::string refusal = embedding::refusal_of(values);
   if (refusal.empty()) return parts_->writer.put_vector(id, values);
-  Place place;
-  place.member = "values";
-  place.size = values.size();
-  place.limit = embedding::kDimensionMax;
-  return {Code::kInvalidArgument, "the vector " + refusal, std::move(place)};
+  return {Code::kInvalidArgument,
+          "the vector " + refusal,
+          {.member = "values", .size = values.size(), .limit = embedding::kDimensionMax}};
 }
 
 Result<QueryResults> Session::query(std::string_view text) {

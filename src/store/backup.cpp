@@ -156,14 +156,11 @@ class Backup {
     };
     VARVE_TRY(for_each_row(context_.engine, {}, visitor));
     if (was_here) return {};
-    Place place;
-    place.member = "delete_missing";
-    place.path = root_->path_of("");
     return {Code::kInvalidArgument,
             "the backup has sessions, and this store never had any of them, so it is another store "
             "or an empty one that was opened by mistake; give \"delete_missing\":true to remove "
             "the copies, or false to keep them",
-            std::move(place)};
+            {.path = root_->path_of(""), .member = "delete_missing"}};
   }
 
   Status remove_left_overs() {
@@ -264,12 +261,13 @@ void drop_repeats(std::vector<std::string>* ids) {
 }
 
 Status check_path(std::string_view path, std::string_view member) {
-  Place place;
-  place.member = member;
-  if (path.empty()) return {Code::kInvalidArgument, "the path is empty", std::move(place)};
+  if (path.empty()) {
+    return {Code::kInvalidArgument, "the path is empty", {.member = std::string(member)}};
+  }
   if (path.find('\0') != std::string_view::npos) {
-    return {Code::kInvalidArgument, "the path has a NUL in it, which no path can have",
-            std::move(place)};
+    return {Code::kInvalidArgument,
+            "the path has a NUL in it, which no path can have",
+            {.member = std::string(member)}};
   }
   return {};
 }
@@ -279,13 +277,10 @@ Result<json::Tree> back_up(const CopyContext& context, std::string_view path,
   VARVE_TRY(check_path(path, "path"));
   VARVE_TRY_ASSIGN(BackupOptions parsed, parse_backup_options(options));
   if (is_inside(context.file_system, context.engine, path)) {
-    Place place;
-    place.path = path;
-    place.member = "path";
     return Status(Code::kInvalidArgument,
                   "a store cannot be backed up into itself: '" + std::string(path) +
                       "' is its directory or in it; give a directory outside",
-                  std::move(place));
+                  {.path = std::string(path), .member = "path"});
   }
   const int64_t start_us = context.clock.monotonic_us();
   Backup backup(context, std::move(parsed));

@@ -87,14 +87,11 @@ class ConfigReader {
     if (major < kMajor) {
       return json::invalid_at(text_, *version, "must be a version such as \"1.0\"");
     }
-    Place place;
-    place.member = "version";
-    place.offset = version->document().offset_of(*version, text_);
     return {Code::kFormatVersion,
             "the configuration is of version " +
                 std::string(cut_utf8(version->text(), kShownBytesMax)) +
                 "; this library reads version 1.0: use a newer varve",
-            std::move(place)};
+            {.member = "version", .offset = version->document().offset_of(*version, text_)}};
   }
 
   void read_storage(json::ObjectReader& reader) {

@@ -21,14 +21,11 @@ namespace varve::store {
 namespace {
 
 Status no_thread_started(const std::system_error& failure) {
-  Place place;
-  place.member = "durability";
-  place.os_errno = failure.code().value();
   return {Code::kNoMemory,
           "the system cannot start the thread that durability \"interval\" needs (" +
               failure.code().message() +
               "): raise its limits on threads and memory, or use durability \"commit\"",
-          std::move(place)};
+          {.member = "durability", .os_errno = failure.code().value()}};
 }
 
 // A letter and a colon are a directory, and so is what begins with a colon, but for the name that
@@ -161,20 +158,16 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
   VARVE_TRY_ASSIGN(query::Query query, query::parse_query(text, query::Scope::kStore));
   if (!user_id.empty()) {
     if (!query.user_id.empty() && query.user_id != user_id) {
-      Place place;
-      place.member = "user_id";
       return Status(Code::kInvalidArgument,
                     "user_id is '" + query.user_id + "', but this memory is that of user '" +
                         std::string(user_id) + "'; leave user_id out",
-                    std::move(place));
+                    {.member = "user_id"});
     }
     query.user_id = user_id;
   }
   if (query.after && !query.after->is_across_sessions()) {
-    Place place;
-    place.member = "after";
     return Status(Code::kInvalidArgument, "'after' is the cursor of a query of one session",
-                  std::move(place));
+                  {.member = "after"});
   }
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
   auto results = ask_sessions(query, sessions.ids);

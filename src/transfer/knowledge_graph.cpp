@@ -13,9 +13,9 @@ namespace {
 using json::Tree;
 
 Status missing(std::string_view name) {
-  Place place;
-  place.member = name;
-  return {Code::kInvalidArgument, "'" + std::string(name) + "' must be a string", std::move(place)};
+  return {Code::kInvalidArgument,
+          "'" + std::string(name) + "' must be a string",
+          {.member = std::string(name)}};
 }
 
 std::string entity_id(std::string_view name) { return stable_id("entity", name); }

@@ -373,12 +373,10 @@ Status check_cursor(const Core& core, const query::Query& query) {
   if (!query.after) return {};
   const bool is_of_many = query.after->is_across_sessions();
   if (!is_of_many && query.after->session_id == core.id) return {};
-  Place place;
-  place.member = "after";
   return {Code::kInvalidArgument,
           is_of_many ? "'after' is the cursor of a query across sessions"
                      : "'after' is the cursor of another session",
-          std::move(place)};
+          {.member = "after"}};
 }
 
 }  // namespace

@@ -19,10 +19,7 @@ CappedFile& state_of(Core& core, CappedStore store) {
 }
 
 Status too_large(std::string message, uint64_t size, uint64_t limit) {
-  Place place;
-  place.size = size;
-  place.limit = limit;
-  return {Code::kSizeLimit, std::move(message), std::move(place)};
+  return {Code::kSizeLimit, std::move(message), {.size = size, .limit = limit}};
 }
 
 }  // namespace

@@ -14,11 +14,9 @@ constexpr CappedStore kKeys = CappedStore::kKeyValue;
 
 Status check_key(std::string_view key) {
   if (!key.empty() && key.size() <= kKeyBytesMax) return {};
-  Place place;
-  place.member = "key";
-  place.size = key.size();
-  place.limit = kKeyBytesMax;
-  return {Code::kInvalidArgument, "a key is 1 to 1024 bytes", std::move(place)};
+  return {Code::kInvalidArgument,
+          "a key is 1 to 1024 bytes",
+          {.member = "key", .size = key.size(), .limit = kKeyBytesMax}};
 }
 
 Status no_key(std::string_view key) {

@@ -21,11 +21,9 @@ constexpr uint64_t kSlackShare = 4;
 
 Status check_role(std::string_view role) {
   if (stores::is_valid_role(role)) return {};
-  Place place;
-  place.member = "role";
   return {Code::kInvalidArgument,
           "a role is 1 to 128 bytes without control characters, and without blanks at its ends",
-          std::move(place)};
+          {.member = "role"}};
 }
 
 void note_damage_in(Core& core, const log::DocumentView& view,
@@ -52,11 +50,9 @@ Result<std::string> read_end(log::DocumentView& view, uint64_t end) {
 Result<std::unique_ptr<log::DocumentView>> open_view(Core& core) {
   auto view = core.storage->open_document(log::kTranscriptFile);
   if (view.ok() && (*view)->size_bytes() > kCappedFileBytesMax) {
-    Place place;
-    place.path = log::kTranscriptFile;
-    place.size = (*view)->size_bytes();
-    place.limit = kCappedFileBytesMax;
-    return oversized(kTranscript, std::move(place));
+    return oversized(kTranscript, {.path = std::string(log::kTranscriptFile),
+                                   .size = (*view)->size_bytes(),
+                                   .limit = kCappedFileBytesMax});
   }
   if (view.code() != Code::kNotFound) return view;
   VARVE_TRY(core.storage->tail());  // kNotFound when the session was deleted

@@ -1,6 +1,5 @@
 #include "session/transfer/export.h"
 
-#include <utility>
 
 #include "json/object_reader.h"
 #include "log/storage.h"
@@ -57,12 +56,9 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
 // Entries in place of a log or of index.bin would be the end of the session they are of.
 Status refuse_own_file(const Core& core, std::string_view path) {
   if (core.context.store == nullptr || !core.context.store->is_own_file(path)) return {};
-  Place place;
-  place.member = "path";
-  place.path = std::string(path);
   return {Code::kInvalidArgument,
           "an export may not write among the store's own files; give a path outside the store",
-          std::move(place)};
+          {.path = std::string(path), .member = "path"}};
 }
 
 constexpr std::string_view kFormats = R"("jsonl", "json" or "markdown")";
@@ -87,10 +83,8 @@ Result<ExportOptions> parse_export_format(std::string_view text) {
   if (text.starts_with('{')) return parse_export_options(text, false);
   const auto format = transfer::export_format(text);
   if (!format) {
-    Place place;
-    place.member = "format";
     return Status(Code::kInvalidArgument, json::not_a_choice("format", kFormats, text),
-                  std::move(place));
+                  {.member = "format"});
   }
   ExportOptions options;
   options.format = *format;

@@ -1,7 +1,6 @@
 #include "session/upkeep/room.h"
 
 #include <string>
-#include <utility>
 
 #include "session/core.h"
 #include "session/upkeep/compaction.h"
@@ -68,15 +67,12 @@ Status Room::check(uint64_t new_bytes) const {
   if (limit == 0) return {};
   const uint64_t size = core_.size_bytes() + new_bytes;
   if (size <= limit) return {};
-  Place place;
-  place.size = size;
-  place.limit = limit;
   return {Code::kSizeLimit,
           "the session would be " + std::to_string(size) + " bytes; its limit is " +
               std::to_string(limit) +
               " (storage.max_session_size_mb): delete what is not needed and compact, "
               "or raise the limit",
-          std::move(place)};
+          {.size = size, .limit = limit}};
 }
 
 bool Room::has(uint64_t new_bytes) const {

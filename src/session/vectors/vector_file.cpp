@@ -27,11 +27,7 @@ uint64_t record_count(const log::VectorsTail& tail, uint64_t record_bytes) {
 
 }  // namespace
 
-Place VectorFile::place() const {
-  Place place;
-  place.path = storage_.name_of(log::Stream::kVectors);
-  return place;
-}
+Place VectorFile::place() const { return {.path = storage_.name_of(log::Stream::kVectors)}; }
 
 Result<uint32_t> VectorFile::dimension(const log::VectorsTail& tail) {
   if (tail.bytes == 0) return uint32_t{0};

@@ -13,13 +13,10 @@ namespace varve::session {
 namespace {
 
 Status other_dimension(size_t asked, uint32_t present) {
-  Place place;
-  place.member = "vector";
-  place.limit = present;
   return {Code::kInvalidArgument,
           "'vector' has " + std::to_string(asked) + " numbers; the vectors of this session have " +
               std::to_string(present),
-          std::move(place)};
+          {.member = "vector", .limit = present}};
 }
 
 }  // namespace
