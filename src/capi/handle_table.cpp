@@ -81,22 +81,17 @@ constinit HandleTable process_table;
 
 HandleTable& HandleTable::of_process() noexcept { return process_table; }
 
-HandleTable::Slot& HandleTable::slot_at(uint32_t index) const noexcept {
+HandleTable::Slot* HandleTable::made_slot(uint32_t index) const noexcept {
   const uint32_t position = index + kFirstChunkSlots;
   const auto chunk =
       static_cast<uint32_t>(std::bit_width(position) - std::bit_width(kFirstChunkSlots));
   Slot* const slots = chunks_[chunk].load(std::memory_order_acquire);
-  return slots[position - (kFirstChunkSlots << chunk)];
+  return slots == nullptr ? nullptr : &slots[position - (kFirstChunkSlots << chunk)];
 }
 
 HandleTable::Slot* HandleTable::find_slot(Token token) const noexcept {
   const auto parts = read_token(token);
-  if (!parts || parts->slot >= kSlotCountMax) return nullptr;
-  const uint32_t position = parts->slot + kFirstChunkSlots;
-  const auto chunk =
-      static_cast<uint32_t>(std::bit_width(position) - std::bit_width(kFirstChunkSlots));
-  if (chunks_[chunk].load(std::memory_order_acquire) == nullptr) return nullptr;
-  return &slot_at(parts->slot);
+  return parts && parts->slot < kSlotCountMax ? made_slot(parts->slot) : nullptr;
 }
 
 Result<Token> HandleTable::open(HandleType type, std::shared_ptr<Record> record) {

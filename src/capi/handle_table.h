@@ -105,12 +105,13 @@ class HandleTable {
   Result<Slot*> pin_slot(HandleType type, Token token);
   void unpin(Slot& slot) noexcept;
 
-  Slot* find_slot(Token token) const noexcept;
-  uint32_t take_free_slot();                  // under mutex_; kNoSlot when the table is full
-  void add_chunk();                           // under mutex_
-  void give_back(uint32_t index) noexcept;    // takes mutex_
-  void append_free(uint32_t index) noexcept;  // under mutex_
-  Slot& slot_at(uint32_t index) const noexcept;
+  Slot* find_slot(Token token) const noexcept;     // null: no handle of this table has it
+  Slot* made_slot(uint32_t index) const noexcept;  // null: there are not so many yet
+  uint32_t take_free_slot();                       // under mutex_; kNoSlot when the table is full
+  void add_chunk();                                // under mutex_
+  void give_back(uint32_t index) noexcept;         // takes mutex_
+  void append_free(uint32_t index) noexcept;       // under mutex_
+  Slot& slot_at(uint32_t index) const noexcept { return *made_slot(index); }
   void wait_until_unpinned(const Slot& slot) const noexcept;
   void register_fork_hooks();  // under mutex_
   static void before_fork() noexcept;
