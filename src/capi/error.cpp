@@ -8,21 +8,20 @@
 
 using varve::Status;
 using varve::capi::ErrorRecord;
-using varve::capi::guard;
 using varve::capi::HandleTable;
 using varve::capi::read_reserved_error;
 using varve::capi::reserved_message;
 using varve::capi::to_token;
+using varve::capi::with_handle;
 
 namespace {
 
 // Calls `read` with the error's record if the handle is one.
 template <typename Read>
 varve_status_t with_error(const varve_error_t* error, Read&& read) noexcept {
-  return guard(nullptr, [&]() -> Status {
-    VARVE_TRY_ASSIGN(const auto pin, HandleTable::of_process().pin<ErrorRecord>(to_token(error)));
-    std::forward<Read>(read)(*pin);
-    return {};
+  return with_handle<ErrorRecord>(error, nullptr, [&](const ErrorRecord& record) {
+    std::forward<Read>(read)(record);
+    return Status();
   });
 }
 

@@ -12,8 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "base/status.h"
+#include "base/result.h"
 #include "capi/error_object.h"
+#include "capi/handle_table.h"
 #include "capi/handles.h"
 #include "varve/base.h"
 #include "varve/error.h"
@@ -49,6 +50,15 @@ varve_status_t guard(varve_error_t** error_out, Body&& body) noexcept {
   } catch (...) {
     return report_defect("an exception of unknown type", error_out);
   }
+}
+
+// Runs `body`, which returns a Status, with what the handle stands for, a T.
+template <typename T, typename Handle, typename Body>
+varve_status_t with_handle(const Handle* handle, varve_error_t** error_out, Body&& body) noexcept {
+  return guard(error_out, [&]() -> Status {
+    VARVE_TRY_ASSIGN(const auto pin, HandleTable::of_process().pin<T>(to_token(handle)));
+    return std::forward<Body>(body)(*pin);
+  });
 }
 
 }  // namespace varve::capi

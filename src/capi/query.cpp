@@ -9,9 +9,7 @@
 #include "capi/text.h"
 
 using varve::Code;
-using varve::Place;
 using varve::Status;
-using varve::capi::guard;
 using varve::capi::HandleOut;
 using varve::capi::HandleTable;
 using varve::capi::open_results;
@@ -19,22 +17,12 @@ using varve::capi::optional_json_in;
 using varve::capi::ResultsRecord;
 using varve::capi::TextOut;
 using varve::capi::to_token;
+using varve::capi::with_handle;
 using varve::capi::with_session;
 using varve::session::QueryResult;
 using varve::session::Session;
 
 namespace {
-
-// `body` is called with the record, and returns a Status.
-template <typename Body>
-varve_status_t with_results(const varve_results_t* handle, varve_error_t** error_out,
-                            Body&& body) noexcept {
-  return guard(error_out, [&]() -> Status {
-    VARVE_TRY_ASSIGN(const auto pin,
-                     HandleTable::of_process().pin<ResultsRecord>(to_token(handle)));
-    return body(*pin);
-  });
-}
 
 template <typename Use>
 Status with_result(ResultsRecord& record, size_t index, Use&& use) {
@@ -95,7 +83,7 @@ varve_status_t varve_session_tags(varve_session_t* session, char** json_out, siz
 
 size_t varve_results_count(const varve_results_t* results) {
   size_t count = 0;
-  with_results(results, nullptr, [&](ResultsRecord& record) -> Status {
+  with_handle<ResultsRecord>(results, nullptr, [&](ResultsRecord& record) -> Status {
     count = record.results().results.size();
     return {};
   });
@@ -106,7 +94,7 @@ varve_status_t varve_results_entry(const varve_results_t* results, size_t index,
                                    const char** json_out, size_t* json_len_out,
                                    varve_error_t** error_out) {
   clear(json_out, json_len_out);
-  return with_results(results, error_out, [&](ResultsRecord& record) {
+  return with_handle<ResultsRecord>(results, error_out, [&](ResultsRecord& record) {
     return with_result(record, index, [&](const QueryResult& result) {
       give(*result.line, json_out, json_len_out);
     });
@@ -116,7 +104,7 @@ varve_status_t varve_results_entry(const varve_results_t* results, size_t index,
 varve_status_t varve_results_score(const varve_results_t* results, size_t index,
                                    double* relevance_out, varve_error_t** error_out) {
   if (relevance_out != nullptr) *relevance_out = 0;
-  return with_results(results, error_out, [&](ResultsRecord& record) {
+  return with_handle<ResultsRecord>(results, error_out, [&](ResultsRecord& record) {
     return with_result(record, index, [&](const QueryResult& result) {
       if (relevance_out != nullptr) *relevance_out = result.relevance;
     });
@@ -126,7 +114,7 @@ varve_status_t varve_results_score(const varve_results_t* results, size_t index,
 varve_status_t varve_results_next(const varve_results_t* results, const char** cursor_out,
                                   size_t* cursor_len_out, varve_error_t** error_out) {
   clear(cursor_out, cursor_len_out);
-  return with_results(results, error_out, [&](ResultsRecord& record) -> Status {
+  return with_handle<ResultsRecord>(results, error_out, [&](ResultsRecord& record) -> Status {
     give(record.results().next, cursor_out, cursor_len_out);
     return {};
   });
@@ -135,7 +123,7 @@ varve_status_t varve_results_next(const varve_results_t* results, const char** c
 varve_status_t varve_results_json(const varve_results_t* results, const char** json_out,
                                   size_t* json_len_out, varve_error_t** error_out) {
   clear(json_out, json_len_out);
-  return with_results(results, error_out, [&](ResultsRecord& record) -> Status {
+  return with_handle<ResultsRecord>(results, error_out, [&](ResultsRecord& record) -> Status {
     give(record.json(), json_out, json_len_out);
     return {};
   });

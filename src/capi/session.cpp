@@ -9,9 +9,7 @@
 
 using varve::Status;
 using varve::capi::close_child_handle;
-using varve::capi::guard;
 using varve::capi::HandleOut;
-using varve::capi::HandleTable;
 using varve::capi::json_in;
 using varve::capi::open_child_handle;
 using varve::capi::optional_json_in;
@@ -20,6 +18,7 @@ using varve::capi::StoreRecord;
 using varve::capi::text_in;
 using varve::capi::TextOut;
 using varve::capi::to_token;
+using varve::capi::with_handle;
 using varve::capi::with_session;
 using varve::capi::with_store;
 using varve::session::Session;
@@ -57,11 +56,9 @@ void varve_session_close(varve_session_t* session) {
 
 const char* varve_session_id(varve_session_t* session) {
   const char* id = nullptr;
-  guard(nullptr, [&]() -> Status {
-    VARVE_TRY_ASSIGN(const auto pin,
-                     HandleTable::of_process().pin<SessionRecord>(to_token(session)));
-    id = pin->session().id().c_str();
-    return {};
+  with_handle<SessionRecord>(session, nullptr, [&](SessionRecord& record) {
+    id = record.session().id().c_str();
+    return Status();
   });
   return id;
 }
@@ -100,10 +97,9 @@ varve_status_t varve_session_files(varve_session_t* session, char** json_out, si
 
 varve_status_t varve_session_set_progress(varve_session_t* session, varve_progress_fn fn,
                                           void* user_data, varve_error_t** error_out) {
-  return guard(error_out, [&]() -> Status {
-    VARVE_TRY_ASSIGN(auto pin, HandleTable::of_process().pin<SessionRecord>(to_token(session)));
-    pin->set_progress({fn, user_data});
-    return {};
+  return with_handle<SessionRecord>(session, error_out, [&](SessionRecord& record) {
+    record.set_progress({fn, user_data});
+    return Status();
   });
 }
 

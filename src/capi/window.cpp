@@ -17,6 +17,7 @@ using varve::capi::HandleTable;
 using varve::capi::json_in;
 using varve::capi::TextOut;
 using varve::capi::to_token;
+using varve::capi::with_handle;
 using varve::memory::Window;
 
 namespace {
@@ -42,10 +43,8 @@ Status check_capacity(size_t capacity) {
 template <typename Body>
 varve_status_t with_window(varve_window_t* handle, varve_error_t** error_out,
                            Body&& body) noexcept {
-  return guard(error_out, [&]() -> Status {
-    VARVE_TRY_ASSIGN(const auto pin, HandleTable::of_process().pin<WindowRecord>(to_token(handle)));
-    return body(pin->window());
-  });
+  return with_handle<WindowRecord>(handle, error_out,
+                                   [&](WindowRecord& record) { return body(record.window()); });
 }
 
 }  // namespace
