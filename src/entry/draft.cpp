@@ -14,9 +14,30 @@
 namespace varve::entry {
 namespace {
 
-// [bytes] The most that seal() adds: checksum, "seq":<20 digits>, a batch of two 32-bit numbers.
-// Whether there is a batch is not known yet, so an entry this close to the limit is refused.
-constexpr size_t kSealBytesMax = kChecksumMemberBytes + 27 + 40 + 1;
+// What a finished line has of its batch and its number, around the digits.
+constexpr std::string_view kBatchStart = R"("batch":{"i":)";
+constexpr std::string_view kBatchMiddle = R"(,"n":)";
+constexpr std::string_view kBatchEnd = "},";
+constexpr std::string_view kSeqStart = R"("seq":)";
+constexpr std::string_view kSeqEnd = ",";
+
+constexpr size_t digit_count(uint64_t number) {
+  size_t count = 1;
+  for (; number > 9; number /= 10) count += 1;
+  return count;
+}
+
+// [bytes] What seal() adds, with the newline.
+constexpr size_t seal_bytes(uint64_t seq, Batch batch) {
+  const size_t batch_bytes = kBatchStart.size() + digit_count(batch.index) + kBatchMiddle.size() +
+                             digit_count(batch.count) + kBatchEnd.size();
+  return (batch.count == 0 ? 0 : batch_bytes) + kChecksumMemberBytes + kSeqStart.size() +
+         digit_count(seq) + kSeqEnd.size() + 1;
+}
+
+// The most of that. Whether there is a batch is not known when a draft is made, so an entry this
+// close to the limit is refused.
+constexpr size_t kSealBytesMax = seal_bytes(UINT64_MAX, {UINT32_MAX, UINT32_MAX});
 
 // A caller's text may have white space and escapes that its line will not have. Texts of many times
 // the limit are not parsed at all.
@@ -302,19 +323,6 @@ Status DraftWriter::write_relations(Given value) {
   return {};
 }
 
-// What a finished line has of its batch and its number, around the digits.
-constexpr std::string_view kBatchStart = R"("batch":{"i":)";
-constexpr std::string_view kBatchMiddle = R"(,"n":)";
-constexpr std::string_view kBatchEnd = "},";
-constexpr std::string_view kSeqStart = R"("seq":)";
-constexpr std::string_view kSeqEnd = ",";
-
-size_t digit_count(uint64_t number) {
-  size_t count = 1;
-  for (; number > 9; number /= 10) count += 1;
-  return count;
-}
-
 }  // namespace
 
 bool fits(const Draft& draft, const DraftOptions& options) {
@@ -343,10 +351,7 @@ Result<Draft> draft_value(std::string_view text, json::Value value, const DraftO
 }
 
 size_t sealed_bytes(const Draft& draft, uint64_t seq, Batch batch) {
-  const size_t batch_bytes = kBatchStart.size() + digit_count(batch.index) + kBatchMiddle.size() +
-                             digit_count(batch.count) + kBatchEnd.size();
-  return draft.body.size() + (batch.count == 0 ? 0 : batch_bytes) + kChecksumMemberBytes +
-         kSeqStart.size() + digit_count(seq) + kSeqEnd.size() + 1;
+  return draft.body.size() + seal_bytes(seq, batch);
 }
 
 void append_sealed(Draft& draft, uint64_t seq, Batch batch, std::string* lines) {
