@@ -56,7 +56,7 @@ class RootMaker {
     if (!made_any_ && above_.is_open()) {
       name_ = std::make_shared<RootName>(std::move(above_), std::string(path_));
     }
-    Descriptor readable = open_followed(current_.get(), ".", kReadFlags);
+    Descriptor readable = open_again(current_.get());
     if (!readable.is_open()) return status_from_errno(errno, "open the directory", path_);
     return readable;
   }

@@ -92,6 +92,11 @@ Descriptor raise_above_standard(Descriptor descriptor) noexcept {
       [&] { return ::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstFreeNumber); }));
 }
 
+Descriptor open_again(int directory) noexcept {
+  return raise_above_standard(Descriptor(retry_interrupted(
+      [&] { return ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
+}
+
 Descriptor open_component(int directory, const std::string& name, int flags,
                           uint32_t permissions) noexcept {
   flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;

@@ -64,6 +64,10 @@ class LeasePatience {
 // or stderr can never reach it. Empty on failure (errno says why).
 Descriptor raise_above_standard(Descriptor descriptor) noexcept;
 
+// Opens a directory once more, for reading and with a position of its own. `directory` may be open
+// only as a place (O_PATH). Empty on failure (errno says why).
+Descriptor open_again(int directory) noexcept;
+
 // Opens the single component `name` of `directory`, following no symbolic link. Adds O_CLOEXEC,
 // O_NOFOLLOW and O_NONBLOCK (a FIFO cannot block us) to `flags`; the number is 3 or above. Empty on
 // failure (errno says why).

@@ -54,13 +54,20 @@ struct CloseDirectory {
   void operator()(DIR* stream) const noexcept { ::closedir(stream); }
 };
 
+using DirectoryStream = std::unique_ptr<DIR, CloseDirectory>;
+
+// Null on failure (errno says why).
+DirectoryStream open_stream(int directory) noexcept {
+  Descriptor own = open_again(directory);
+  DirectoryStream stream(own.is_open() ? ::fdopendir(own.get()) : nullptr);
+  if (stream) static_cast<void>(own.release());  // the stream closes it
+  return stream;
+}
+
 // False also when it cannot be read.
 bool is_empty(int directory) noexcept {
-  Descriptor own = open_component(directory, ".", O_RDONLY | O_DIRECTORY);
-  const std::unique_ptr<DIR, CloseDirectory> stream(own.is_open() ? ::fdopendir(own.get())
-                                                                  : nullptr);
+  const DirectoryStream stream = open_stream(directory);
   if (!stream) return false;
-  static_cast<void>(own.release());  // the stream closes it
   int count = 0;
   errno = 0;
   while (count < 3 && ::readdir(stream.get()) != nullptr) ++count;
@@ -314,13 +321,8 @@ Status PosixDirectory::remove_directory(std::string_view name) {
 }
 
 Result<std::vector<DirectoryItem>> PosixDirectory::list() {
-  // A separate descriptor, because the position in a directory belongs to the open file.
-  Descriptor own = raise_above_standard(Descriptor(retry_interrupted(
-      [&] { return ::openat(descriptor_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
-  if (!own.is_open()) return list_failure(errno);
-  const std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(own.get()));
+  const DirectoryStream stream = open_stream(descriptor_.get());
   if (!stream) return list_failure(errno);
-  static_cast<void>(own.release());  // the stream closes it
   std::vector<DirectoryItem> items;
   for (;;) {
     errno = 0;

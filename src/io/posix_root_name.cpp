@@ -1,6 +1,5 @@
 #include "io/posix_root_name.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,11 +10,6 @@
 namespace varve::io {
 
 namespace {
-
-Descriptor open_to_sync(int directory) noexcept {
-  return raise_above_standard(Descriptor(retry_interrupted(
-      [&] { return ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); })));
-}
 
 int sync_opened(const Descriptor& directory) noexcept {
   return retry_interrupted([&] { return ::fsync(directory.get()); }) == 0 ? 0 : errno;
@@ -30,14 +24,14 @@ bool is_excused(int os_errno) noexcept {
 }  // namespace
 
 int sync_directory(int directory) noexcept {
-  const Descriptor readable = open_to_sync(directory);
+  const Descriptor readable = open_again(directory);
   return readable.is_open() ? sync_opened(readable) : errno;
 }
 
 Status RootName::sync() {
   const std::lock_guard guard(mutex_);
   if (outcome_) return *outcome_;
-  const Descriptor readable = open_to_sync(above_.get());
+  const Descriptor readable = open_again(above_.get());
   const int os_errno = readable.is_open() ? sync_opened(readable) : errno;
   Status synced = os_errno == 0 || is_excused(os_errno)
                       ? Status()
