@@ -190,13 +190,8 @@ Status PosixDirectory::list_failure(int os_errno) const {
 }
 
 Result<FileInfo> PosixDirectory::info(std::string_view name) {
-  VARVE_TRY(check_name(name));
-  struct stat status {};
-  const int os_errno = stat_of_name(descriptor_.get(), std::string(name).c_str(), &status);
-  if (os_errno != 0) return examine_failure(os_errno, name);
-  FileInfo info = info_of(status);
-  if (has_stamps_) info.change_stamp = change_stamp_of(status);
-  return info;
+  VARVE_TRY_ASSIGN(const auto found, find(name));
+  return found ? Result<FileInfo>(*found) : examine_failure(ENOENT, name);
 }
 
 Result<std::optional<FileInfo>> PosixDirectory::find(std::string_view name) {
