@@ -108,11 +108,9 @@ Result<std::unique_ptr<Directory>> SimulatedFileSystem::open_root(std::string_vi
 
 Result<std::unique_ptr<File>> SimulatedFileSystem::open_file(std::string_view path) {
   VARVE_TRY(check_path(path, "a file"));
-  const size_t slash = path.rfind('/');
-  const bool is_below = slash != std::string_view::npos && slash > 0;
-  VARVE_TRY_ASSIGN(auto directory, open_root(is_below ? path.substr(0, slash) : "/", false));
-  const size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
-  return directory->open(path.substr(begin), OpenMode::kRead);
+  const auto [above, name] = split_path(path);
+  VARVE_TRY_ASSIGN(auto directory, open_root(above, false));
+  return directory->open(name, OpenMode::kRead);
 }
 
 int64_t SimulatedFileSystem::process_id() const { return process_->id; }
