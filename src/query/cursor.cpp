@@ -5,7 +5,6 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <vector>
 
 #include "base/hash.h"
 #include "base/ids.h"
@@ -85,6 +84,20 @@ std::string format_cursor(const Cursor& cursor) {
 
 namespace {
 
+using Fields = std::array<std::string_view, kFieldCount>;
+
+// False unless there are as many.
+bool split_fields(std::string_view text, Fields* fields) {
+  for (std::string_view& field : *fields) {
+    const size_t dot = text.find('.');
+    const bool is_last = &field == &fields->back();
+    if (is_last != (dot == std::string_view::npos)) return false;
+    field = text.substr(0, dot);
+    if (!is_last) text.remove_prefix(dot + 1);
+  }
+  return true;
+}
+
 // False for what format_cursor() does not write.
 bool parse_row_ends(std::string_view text, RowEnds* row_ends) {
   while (!text.empty()) {
@@ -104,13 +117,8 @@ bool parse_row_ends(std::string_view text, RowEnds* row_ends) {
 }  // namespace
 
 std::optional<Cursor> parse_cursor(std::string_view text) {
-  std::vector<std::string_view> fields;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('.', begin), text.size());
-    fields.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (fields.size() != kFieldCount || fields[0] != kVersion) return std::nullopt;
+  Fields fields;
+  if (!split_fields(text, &fields) || fields[0] != kVersion) return std::nullopt;
   std::array<uint64_t, 5> numbers{};
   for (size_t i = 0; i < numbers.size(); ++i) {
     const auto number = parse_hex(fields[i + 1]);
