@@ -3,11 +3,12 @@
 // Lines are collected in portions of about a megabyte. While the terms of one portion are counted,
 // those of the one before are added to the lists, and the caller collects the next.
 //
-// Threads: with `in_thread` portions are counted in another thread, which has ended when the
-// object is destroyed; else by the caller. Nobody else may use the text index before finish()
-// returns. memory: two portions, their terms, and what the text index keeps uncompressed. errors:
-// std::bad_alloc of the other thread is thrown by the next call; the text index is of no use
-//         then.
+// Threads: with `in_thread` portions are counted in another thread, which has ended when the object
+// is destroyed; else by the caller. Nobody else may use the text index before finish() returns.
+//
+// memory: two portions, their terms, and what the text index keeps uncompressed.
+// errors: std::bad_alloc of the other thread is thrown by the next call; the text index is of no
+//         use then.
 #pragma once
 
 #include <cstdint>
