@@ -373,16 +373,16 @@ class Restore {
   // The backup's metadata with a generation above every present one: a reader that knows another
   // log by its generation must not take this one for it.
   Result<std::string> metadata_of(const std::string& id, const SessionSource& source) {
-    uint64_t generation = source.generation();
+    const int64_t now_ms = context_.clock.now_ms();
+    auto metadata = session::Metadata::parse(source.metadata(), id);
+    if (!metadata.ok()) metadata = session::Metadata::recovered(id, now_ms);
+    uint64_t generation = metadata->generation();
     const auto present = context_.engine.session_document(id, log::kMetadataFile);
     if (is_of_environment(present.code())) return present.status();
     if (present.ok()) {
       const auto parsed = session::Metadata::parse(*present, id);
       if (parsed.ok()) generation = std::max(generation, parsed->generation());
     }
-    const int64_t now_ms = context_.clock.now_ms();
-    auto metadata = session::Metadata::parse(source.metadata(), id);
-    if (!metadata.ok()) metadata = session::Metadata::recovered(id, now_ms);
     metadata->tree().set("generation", json::Tree::integer_unsigned(generation + 1));
     metadata->tree().set("restored_at", json::Tree::string(format_rfc3339(now_ms)));
     const uint64_t durable_seq = std::max(metadata->durable_seq(), source.durable_seq());

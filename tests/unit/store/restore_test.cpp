@@ -426,6 +426,23 @@ TEST_F(RestoreTest, IsANewGenerationAlsoBesideACompactionThatComesWhileItCopies)
   EXPECT_EQ((*store->open_session("notes"))->stats()->get_int64("generation"), 3);
 }
 
+TEST_F(RestoreTest, IsANewGenerationAlsoFromACopyWhoseOwnIsNotBelieved) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b"});
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("a", "").ok());
+  ASSERT_TRUE(notes->compact({}).ok());
+  const std::string path = "copy/sessions/notes/metadata.json";
+  std::string metadata = file(path);
+  constexpr std::string_view kOwn = "\"generation\": 1,";
+  const size_t at = metadata.find(kOwn);
+  ASSERT_NE(at, std::string::npos) << metadata;
+  disk_.write_file(path, metadata.replace(at, kOwn.size(), "\"generation\": 9007199254740992,"));
+  restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ((*store->open_session("notes"))->stats()->get_int64("generation"), 3);
+}
+
 TEST_F(RestoreTest, RefusesWhatIsNoBackupAndTheStoreItself) {
   const auto store = open("store");
   add(*create(*store, "notes"), {"a"});
