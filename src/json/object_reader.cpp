@@ -20,6 +20,13 @@ std::string offset_suffix(const Place& place) {
   return " (at byte " + std::to_string(*place.offset) + ")";
 }
 
+// For a message, which is not to be as long as what is wrong.
+std::string shown(std::string_view text) {
+  constexpr size_t kShownBytesMax = 64;
+  const std::string_view start = cut_utf8(text, kShownBytesMax);
+  return std::string(start) + (start.size() < text.size() ? "..." : "");
+}
+
 }  // namespace
 
 Status invalid_at(std::string_view text, Value value, std::string_view message) {
@@ -57,10 +64,9 @@ Status at_place(const Status& failure, std::string member, uint64_t offset) {
 }
 
 std::string not_a_choice(std::string_view name, std::string_view choices, std::string_view text) {
-  constexpr size_t kShownBytesMax = 32;
   std::string message = "the ";
-  message.append(name).append(" is ").append(choices).append(", not \"");
-  return message.append(cut_utf8(text, kShownBytesMax)).append("\"");
+  message.append(name).append(" is ").append(choices);
+  return message.append(", not \"").append(shown(text)).append("\"");
 }
 
 ObjectReader::ObjectReader(std::string_view text, Value value) : text_(text), value_(value) {
@@ -167,7 +173,7 @@ void ObjectReader::read_valid_strings(std::string_view name, bool (*is_valid)(st
   read_strings(name, out);
   const auto bad = std::find_if_not(out->begin(), out->end(), is_valid);
   const auto value = take(name);
-  if (value && bad != out->end()) fail(*value, "'" + *bad + "' " + std::string(rule));
+  if (value && bad != out->end()) fail(*value, "'" + shown(*bad) + "' " + std::string(rule));
 }
 
 void ObjectReader::read_ids(std::string_view name, std::vector<std::string>* out) {

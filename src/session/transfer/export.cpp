@@ -1,6 +1,5 @@
 #include "session/transfer/export.h"
 
-
 #include "json/object_reader.h"
 #include "log/storage.h"
 #include "query/parse.h"

@@ -123,6 +123,19 @@ TEST(ObjectReader, NamesTheMemberAndTheOffsetOfWhatIsWrong) {
   }
 }
 
+TEST(ObjectReader, AMessageQuotesTheStartOfWhatIsLong) {
+  const std::string start(60, 'x');
+  const std::string character = "\u00e9\u00e9\u00e9";  // of two bytes each: the third has no room
+  for (const std::string_view member : {"ids", "types"}) {
+    Options options;
+    const std::string text = start + character + std::string(1 << 20, ' ');
+    const Status status = read("{\"" + std::string(member) + "\":[\"" + text + "\"]}", &options);
+    EXPECT_NE(status.message().find("'" + start + "\u00e9\u00e9...' is not a"), std::string::npos)
+        << status.message().substr(0, 1000);
+    EXPECT_LT(status.message().size(), 300u);
+  }
+}
+
 TEST(ObjectReader, WhatIsNotAnObjectIsRefused) {
   Options options;
   const Status status = read(" [1]", &options);
