@@ -104,14 +104,14 @@ struct Search::Parts {
   RowFilter filter;
   TextPlan text;
   std::unique_ptr<Ranker> ranker;
-  bool ranks = false;          // there are words to rank by
-  bool finds_nothing = false;  // by its words
+  bool ranks = false;  // there are words to rank by
+  bool words_find_nothing = false;
 
   [[nodiscard]] uint64_t last_seq() const { return row_end > 0 ? index.seq(row_end - 1) : 0; }
 
   // Whether no row can be found. A vector finds entries that have none of the words.
   [[nodiscard]] bool is_hopeless() const {
-    return query.has_vector() ? text.matches_nothing : finds_nothing;
+    return query.has_vector() ? text.matches_nothing : words_find_nothing;
   }
 };
 
@@ -149,7 +149,7 @@ Status Search::Parts::apply_text() {
   const bool others_rank = input.statistics != nullptr && !input.statistics->row_counts.empty();
   ranks = !text.terms.empty() || others_rank || (fuses() && !text.needs_term);
   if (ranks) ranker = std::make_unique<Ranker>(index, text, row_end, input.statistics);
-  finds_nothing = text.finds_nothing(input.passed.size() == text.checks.size());
+  words_find_nothing = text.finds_nothing(input.passed.size() == text.checks.size());
   return {};
 }
 
@@ -350,7 +350,7 @@ void Search::Parts::offer_every_row(const OrderKey& key, TopK* best) {
 // Every match, with its place in the order by words.
 Candidates Search::Parts::word_candidates(Answer* answer) {
   Candidates found;
-  if (!ranks || finds_nothing) return found;
+  if (!ranks || words_find_nothing) return found;
   double best_match = 0;
   ranker->for_each(filter, [&](uint32_t row, double score) {
     found.push_back({row, score, {}, score, {}});
@@ -451,7 +451,7 @@ void Search::Parts::explain(Answer* answer) {
 }
 
 std::vector<uint32_t> Search::Parts::all_rows() {
-  if (finds_nothing) return {};
+  if (words_find_nothing) return {};
   std::vector<uint32_t> rows;
   if (!ranks) {
     rows = filter.rows();
@@ -495,7 +495,7 @@ bool Search::finds_nothing() const { return parts_->is_hopeless(); }
 uint64_t Search::last_seq() const { return parts_->last_seq(); }
 
 BestMatch Search::best_match() {
-  return parts_->ranker && !parts_->finds_nothing ? parts_->find_best_match() : BestMatch();
+  return parts_->ranker && !parts_->words_find_nothing ? parts_->find_best_match() : BestMatch();
 }
 
 RankKeys Search::rank_keys() {
