@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "json/plain.h"
 #include "query/vocabulary.h"
 
 namespace varve::query {
@@ -19,13 +20,6 @@ namespace {
 
 constexpr size_t kPlainBytesMax = 1024;  // longer texts are worth the long way
 constexpr size_t kLimitDigitsMax = 9;
-
-// What may stand in a string as it is, in the text and in its canonical form.
-constexpr auto kIsPlain = [] {
-  std::array<bool, 256> table{};
-  for (size_t c = ' '; c < 0x80; ++c) table[c] = c != '"' && c != '\\';
-  return table;
-}();
 
 // The members as they stand in the text; null data: not there.
 struct Members {
@@ -49,70 +43,46 @@ struct Members {
 class PlainText {
  public:
   PlainText(std::string_view text, Query* query, Members* members)
-      : at_(text.data()), end_(text.data() + text.size()), query_(*query), members_(*members) {}
+      : reader_(text), query_(*query), members_(*members) {}
 
   bool read() {
     return read_object([this](std::string_view name) { return read_member(name); }) &&
-           skip_space() == end_;
+           reader_.take_end();
   }
 
  private:
-  const char* skip_space() {
-    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
-    return at_;
-  }
-
-  bool take(char wanted) {
-    if (skip_space() == end_ || *at_ != wanted) return false;
-    ++at_;
-    return true;
-  }
-
-  bool take_string(std::string_view* string) {
-    if (!take('"')) return false;
-    const char* const begin = at_;
-    while (at_ < end_ && kIsPlain[static_cast<uint8_t>(*at_)]) ++at_;
-    if (at_ == end_ || *at_ != '"') return false;
-    *string = {begin, static_cast<size_t>(at_ - begin)};
-    ++at_;
-    return true;
-  }
-
   // Each of these once.
   bool read_string(std::string_view* string) {
-    return string->data() == nullptr && take_string(string);
+    return string->data() == nullptr && reader_.take_ascii(string);
   }
 
   bool read_digits(std::string_view* digits) {
-    if (digits->data() != nullptr) return false;
-    const char* const begin = skip_space();
-    while (at_ < end_ && is_digit(*at_)) ++at_;
-    *digits = {begin, static_cast<size_t>(at_ - begin)};
-    const bool is_number = digits->size() == 1 || (!digits->empty() && digits->front() != '0');
-    return is_number && digits->size() <= kLimitDigitsMax;
+    return digits->data() == nullptr && reader_.take_number(digits) &&
+           digits->size() <= kLimitDigitsMax &&
+           std::all_of(digits->begin(), digits->end(), is_digit);
   }
 
   bool read_strings(bool* was_read, std::vector<std::string>* strings) {
-    if (std::exchange(*was_read, true) || !take('[')) return false;
-    if (take(']')) return true;
+    if (std::exchange(*was_read, true) || !reader_.take('[')) return false;
+    if (reader_.take(']')) return true;
     do {
       std::string_view item;
-      if (!take_string(&item)) return false;
+      if (!reader_.take_ascii(&item)) return false;
       strings->emplace_back(item);
-    } while (take(','));
-    return take(']');
+    } while (reader_.take(','));
+    return reader_.take(']');
   }
 
   // `read_value` reads the value of the member it is given the name of.
   template <typename ReadValue>
   bool read_object(ReadValue read_value) {
-    if (!take('{')) return false;
-    if (take('}')) return true;
+    if (!reader_.take('{')) return false;
+    if (reader_.take('}')) return true;
     do {
       std::string_view name;
-      if (!take_string(&name) || !take(':') || !read_value(name)) return false;
-    } while (take(','));
-    return take('}');
+      if (!reader_.take_ascii(&name) || !reader_.take(':') || !read_value(name)) return false;
+    } while (reader_.take(','));
+    return reader_.take('}');
   }
 
   bool read_member(std::string_view name) {
@@ -144,8 +114,7 @@ class PlainText {
     return name == "last" && read_string(&members_.last);
   }
 
-  const char* at_;
-  const char* end_;
+  json::PlainReader reader_;
   Query& query_;
   Members& members_;
 };
