@@ -88,12 +88,12 @@ void check(napi_env env, napi_status status) {
   if (status == napi_ok) {
     return;
   }
+  const napi_extended_error_info* info = nullptr;
+  napi_get_last_error_info(env, &info);  // before any other call: that sets it anew
+  const char* message = info != nullptr ? info->error_message : nullptr;
   bool pending = false;
   napi_is_exception_pending(env, &pending);
   if (!pending) {
-    const napi_extended_error_info* info = nullptr;
-    napi_get_last_error_info(env, &info);
-    const char* message = info != nullptr ? info->error_message : nullptr;
     napi_throw_error(env, nullptr, message != nullptr ? message : "Node-API refused");
   }
   throw Thrown{};
