@@ -302,21 +302,22 @@ test('one who waits goes on when JavaScript enters the library', async () => {
 });
 
 test('one who waits for a thread that ends goes on', async () => {
-  for (const end of ['await worker.terminate();', 'await once(worker, "exit");']) {
+  for (const [inside, outside] of [['for (;;);', 'worker.terminate();'], ['process.exit(0);', '']]) {
     const { stdout, stderr, signal, code } = await runOnStub(`
       const worker = beginWorker(\`
         raw.varve_session_set_progress(session, () => {
           parentPort.postMessage('asked');
-          ${end.includes('terminate') ? 'for (;;);' : 'process.exit(0);'}
+          ${inside}
         });
         raw.varve_store_set_log(store, 0, () => {});
         setInterval(() => {}, 1000);
         parentPort.postMessage('ready');\`);
       await once(worker, 'message');
-      const asked = once(worker, 'message');
+      const [asked, ended] = [once(worker, 'message'), once(worker, 'exit')];
       const others = ['4', '4', '14', '41'].map(runLater);
       await asked;
-      ${end}
+      ${outside}
+      await ended;
       const answers = await Promise.all(others);
       console.log(answers.length, await runLater('14'), run('14'));`);
     assert.equal(signal, null, `it hung: ${stderr}`);
@@ -343,6 +344,22 @@ test('a thread that ends with its own calls waiting for it ends', async () => {
   assert.equal(code, 0, stderr);
 });
 
+test('a thread that ends closes what it left open when nobody waits for it any more', async () => {
+  const { stdout, stderr, signal } = await runOnStub(`
+    const worker = beginWorker(\`
+      raw.varve_store_open('x', null);
+      raw.varve_session_set_progress(session, () => 1);
+      setInterval(() => {}, 1000);
+      parentPort.postMessage('open');\`);
+    await once(worker, 'message');
+    const other = runLater('wZ4');  // calls once the store is being closed, which waits for it
+    run('W');
+    await worker.terminate();
+    console.log(await other);`);
+  assert.equal(signal, null, `it hung: ${stderr}`);
+  assert.equal(stdout, '0\n', stderr);
+});
+
 test('the functions of a thread that ends go, and those of others stay', async () => {
   const { stdout, stderr } = await runOnStub(`
     raw.varve_session_set_progress(session, () => 1);
@@ -360,8 +377,8 @@ test('a thread is not taken for one that ended, though it has its number', async
     for (let n = 0; n < 5; n++) {
       const worker = beginWorker(\`
         parentPort.postMessage(raw.varve_session_export(session, '2'));\`);
-      console.log(...await once(worker, 'message'));
-      await once(worker, 'exit');
+      const [[told]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
+      console.log(told);
     }`);
   assert.equal(stdout, '17\n'.repeat(5), stderr);
   assert.equal(code, 0, stderr);

@@ -60,7 +60,8 @@ test('Date becomes a time', async (t) => {
 test('half of a surrogate pair is refused, and named', async (t) => {
   const session = openSession(t);
   for (const half of [
-    '\uD800', '\uDC00', 'a\uD800b', '\uDC00\uD800', '\uD800\uD800', '\uFFFD\uD800']) {
+    '\uD800', '\uDC00', 'a\uD800b', '\uDC00\uD800', '\uD800\uD800', '\uFFFD\uD800',
+    '\uD800\uE000']) {
     assert.throws(() => session.getSync(half), { name: 'TypeError', message: /surrogate/ });
     await assert.rejects(session.delete('id', half), { code: 'VARVE_INVALID_ARGUMENT' });
     await assert.rejects(session.add(finding(half)),
