@@ -102,10 +102,8 @@ void drop_reference(napi_env env, napi_ref& reference) {
 }
 
 void drop_cause(Environment& home, uintptr_t failure) {
-  auto found = home.causes.find(failure);
-  if (found != home.causes.end()) {
-    drop_reference(home.env, found->second);
-    home.causes.erase(found);
+  if (auto cause = home.causes.extract(failure)) {
+    drop_reference(home.env, cause.mapped());
   }
 }
 
@@ -320,13 +318,10 @@ Answer wait_for_answer(Callback& callback, Notice notice) {
   notice.reply = reply;
   std::unique_lock<std::mutex> lock(home.mutex);
   home.waiting++;  // before `calls` is looked at: InLibrary does it the other way round
-  if (home.calls == 0 && !home.exiting && post_locked(home, notice)) {
+  if (post_locked(home, std::move(notice))) {
     home.changed.wait(lock, [&] {
       return reply->given || home.closed || home.exiting || home.calls > 0;
     });
-  } else {
-    notice.reply = nullptr;
-    post_locked(home, std::move(notice));
   }
   home.waiting--;
   reply->waited_for = false;

@@ -63,7 +63,7 @@ std::string utf8_of(napi_env env, napi_value string) {
 }
 
 struct TypedArray {
-  napi_typedarray_type type = napi_int8_array;
+  napi_typedarray_type type = napi_biguint64_array;  // which nothing here takes
   size_t length = 0;
   void* data = nullptr;
 };
@@ -76,8 +76,6 @@ TypedArray typed_array(napi_env env, napi_value value) {
   if (is_one) {
     check(env, napi_get_typedarray_info(env, value, &array.type, &array.length, &array.data,
                                         nullptr, nullptr));
-  } else {
-    array.type = napi_biguint64_array;
   }
   return array;
 }
