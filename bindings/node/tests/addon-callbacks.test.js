@@ -429,6 +429,17 @@ test('lines for this thread are told soon, each once and in their order', async 
   assert.equal(lines.length, 3);
 });
 
+test('a line for a receiver that went meanwhile is told to nobody', async () => {
+  const lines = [];
+  raw.varve_store_set_log(store, 0, (level, line) => lines.push(line));
+  const other = answersOf('A1b');
+  meanwhile();
+  raw.varve_store_set_log(store, 0, null);
+  assert.equal(await other, 'told');
+  for (let n = 0; n < 3; n++) await turn();
+  assert.deepEqual(lines, []);
+});
+
 test('what functions gave is not kept until the call ends', (t) => {
   let calls = 0;
   let used;

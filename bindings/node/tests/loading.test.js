@@ -44,12 +44,14 @@ test('a missing file is told with its path', (t) => {
 });
 
 test('a library of another ABI version is told with both versions, and not called', (t) => {
-  const path = compile(t, `uint32_t varve_abi_version(void) { return 4711; }
-    const char *varve_version(void) { __builtin_trap(); }`);
-  const error = failureOf(path);
-  assert.equal(error.abiFound, 4711);
-  assert.match(error.message,
-    new RegExp(`ABI version 4711, this package needs ${VARVE_ABI_VERSION}`));
+  for (const version of [4711, VARVE_ABI_VERSION - 1]) {
+    const path = compile(t, `uint32_t varve_abi_version(void) { return ${version}; }
+      const char *varve_version(void) { __builtin_trap(); }`);
+    const error = failureOf(path);
+    assert.equal(error.abiFound, version || undefined);
+    assert.match(error.message,
+      new RegExp(`ABI version ${version}, this package needs ${VARVE_ABI_VERSION}`));
+  }
 });
 
 test('a library that lacks functions is told with their names', (t) => {
@@ -78,6 +80,13 @@ test('a second libvarve is refused', (t) => {
   version();
   assert.match(failureOf(copy).message, /another libvarve is loaded/);
   assert.equal(load(LIBRARY), load());
+});
+
+test('what is loaded later is not bound to libvarve', (t) => {
+  version();
+  const path = compile(t, `extern const char *varve_version(void) __attribute__((weak));
+    uint32_t varve_abi_version(void) { return varve_version ? 4711 : 4712; }`);
+  assert.equal(failureOf(path).abiFound, 4712);
 });
 
 test('VARVE_LIBRARY is the only one tried when it is set', async (t) => {

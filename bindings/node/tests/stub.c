@@ -149,6 +149,16 @@ varve_status_t varve_memory_search(varve_memory_t *memory, const char *query_jso
 }
 void varve_results_free(varve_results_t *results) { close_handle(results); }
 
+/* No text, which is not an empty one. */
+varve_status_t varve_results_next(const varve_results_t *results, const char **cursor_out,
+                                  size_t *cursor_len_out, varve_error_t **error_out) {
+  (void)results, (void)error_out;
+  *cursor_out = NULL;
+  *cursor_len_out = 0;
+  return VARVE_OK;
+}
+const char *varve_session_id(varve_session_t *session) { return session == NULL ? NULL : "me"; }
+
 /* The id as it came. */
 varve_status_t varve_session_get(varve_session_t *session, const char *id, size_t id_len,
                                  char **json_out, size_t *json_len_out, varve_error_t **error_out) {
