@@ -495,7 +495,6 @@ napi_value start(napi_env env, napi_value exports, const Module& module) {
     check(env, napi_create_function(env, "closeAtEnd", NAPI_AUTO_LENGTH, close_at_end, nullptr,
                                     &function));
     set(env, exports, "closeAtEnd", function);
-    set(env, exports, "abiVersion", give(env, module.abi_version));
   } catch (...) {
     throw_cpp(env);
   }
