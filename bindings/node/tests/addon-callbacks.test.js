@@ -75,12 +75,34 @@ test('a clock and a counter give every number that C can hold', (t) => {
 
 test('what a failed counter would have counted is nothing that the library sees', async () => {
   const { stdout, stderr } = await runOnStub(`
-    const told = async (call) => { try { return await call(); } catch ({ status }) { return status; } };
     raw.varve_store_set_token_counter(store, () => -1);
-    console.log(await told(() => run('3!')));
+    try {
+      run('3!');
+    } catch ({ message }) {
+      console.log(message);
+    }
     await once(beginWorker('raw.varve_store_set_token_counter(store, () => 5);'), 'exit');
     console.log(run('3'), await runLater('3'));`);
-  assert.equal(stdout, '60\nfailed 4711 failed 4711\n', stderr);
+  assert.equal(stdout, 'failed 4711\nfailed 4711 failed 4711\n', stderr);
+});
+
+test('a clock that fails tells what it told last', (t) => {
+  let now = 5;
+  raw.varve_store_set_clock(store, () => {
+    if (now === null) throw new Error('stopped');
+    return now;
+  });
+  t.after(() => raw.varve_store_set_clock(store, null));
+  now = 7;
+  assert.equal(run('2'), '7');
+  now = null;
+  assert.throws(() => run('2!'), ({ message, cause }) => message === '7' && cause.message === 'stopped');
+});
+
+test('a counter is not asked by other threads, which fail', async (t) => {
+  raw.varve_store_set_token_counter(store, () => 5);
+  t.after(() => raw.varve_store_set_token_counter(store, null));
+  assert.equal(await answersOf('3'), 'failed 4711');
 });
 
 test('what progress answers, other than a number, lets it go on', (t) => {

@@ -244,6 +244,19 @@ test('what a worker leaves open is closed when it ends, and nothing twice', asyn
   assert.equal(stdout, `0 ${count}\n`, stderr);
 });
 
+test('what a worker leaves open is closed though the addon was asked for that twice', async () => {
+  const { stdout, stderr } = await runOnStub(`
+    const before = raw.varve_store_stats(store);
+    await once(beginWorker(\`
+      import { createRequire } from 'node:module';
+      raw.varve_store_open('x', null);
+      const { cache } = createRequire(${JSON.stringify(import.meta.url)});
+      const name = Object.keys(cache).find((path) => path.endsWith('varve.node'));
+      cache[name].exports.closeAtEnd();\`), 'exit');
+    console.log(JSON.parse(raw.varve_store_stats(store)).handles - JSON.parse(before).handles);`);
+  assert.equal(stdout, '0\n', stderr);
+});
+
 test('what a worker was opening when it was terminated is closed', async () => {
   const { stdout, stderr } = await runOnStub(`
     const handles = () => JSON.parse(raw.varve_store_stats(store)).handles;
