@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "io/posix.h"
@@ -204,6 +205,38 @@ TEST_F(KeptOpen, WhoNeedsADescriptorHasThemBack) {
     EXPECT_TRUE(made.ok()) << made.status().message();
   });
   EXPECT_EQ(opened_by([&] { found_by(*store); }), 3) << "they were closed";
+}
+
+// A build that looks for races says whether they meet.
+TEST_F(KeptOpen, QueriesMeetWhoOpensClosesAndDeletes) {
+  constexpr int kRounds = 40;
+  const auto store = open(R"({"performance":{"max_kept_sessions":2}})");
+  make(*store);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        const auto found = store->query(kFox);
+        EXPECT_TRUE(found.ok()) << found.status().message();
+        EXPECT_GE(found->results.size(), 2u) << "s and t are always there";
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (int round = 0; round < kRounds; ++round) EXPECT_TRUE(store->open_session("s").ok());
+  });
+  threads.emplace_back([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      EXPECT_TRUE(store->delete_session("u").ok());
+      const auto made = store->create_session(R"({"session_id":"u"})");
+      EXPECT_TRUE(made.ok()) << made.status().message();
+    }
+  });
+  threads.emplace_back([&] {
+    for (int round = 0; round < kRounds; ++round) EXPECT_TRUE(store->stats().ok());
+  });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(found_by(*store), "21");
 }
 
 // --- files of this process -----------------------------------------------------------------------
