@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "io/simulated.h"
 #include "log/memory_engine.h"
 #include "store/store.h"
 #include "store/store_usage.h"
@@ -36,13 +37,14 @@ class SharedCalls : public testing::Test {
   }
   // One whose ttl of an hour is over.
   std::shared_ptr<session::Session> expired(const std::string& id) {
-    if (!store_) store_ = *Store::open("memory:", "", {nullptr, &clock_, &random_});
+    if (!store_) store_ = *Store::open("memory:", "", {&files_, &clock_, &random_});
     auto session =
         *store_->create_session(R"({"session_id":")" + id + R"(","ttl_hours":1,"user_id":"u"})");
     clock_.advance_ms(7'200'000);
     return session;
   }
 
+  io::SimulatedFileSystem files_;
   test::ManualClock clock_;
   test::SeededRandom random_;
   log::MemoryEngine engine_{clock_};
