@@ -88,6 +88,8 @@ Status DirectoryEngine::remove_dead_rows() {
 // The listed rows of the sessions that there are, in their order, one for each. Unlike
 // collect_rows() it reads no metadata, but of ids that were used again.
 Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
+  // A failed sync of the list removes it (registry.cpp). An empty one would hide all sessions.
+  if (!registry_->exists()) return collect_rows();
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
   const std::unordered_set<std::string> present(ids.begin(), ids.end());
   VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));

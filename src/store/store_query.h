@@ -9,7 +9,8 @@
 // query with words takes (count, best match, results), but not for the last one when the results
 // are ordered by their match and other sessions have better ones. Up to kKeptOpenMax stay open in
 // between, with no more than half of the files that the process may have open; fewer, and in the
-// end none, where the host leaves fewer descriptors. Of the next query, see kept_sessions.h.
+// end none, where the host leaves fewer descriptors. For the next query, kept_sessions.h keeps
+// some.
 #pragma once
 
 #include <cstddef>

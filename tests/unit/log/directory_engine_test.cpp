@@ -380,6 +380,14 @@ TEST_F(Directories, OfSeveralRowsThatTheMetadataFitsTheNewestStays) {
   EXPECT_EQ(listed(), (std::vector<std::string>{"s", "t"})) << "the latest first";
 }
 
+TEST_F(Directories, WithoutAListTheDeadRowsOfItHideNobody) {
+  create("s");
+  create("t");
+  ASSERT_TRUE((*disk_.open_root("store/indices", false))->remove("sessions.jsonl").ok());
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(listed().size(), 2u);
+}
+
 TEST_F(Directories, ASessionWithoutARowGetsNone) {
   create("s");
   disk_.write_file("store/sessions/copied/metadata.json",
