@@ -4,8 +4,8 @@
 // The least recently asked are let go, but only when a query ends: one of more sessions than there
 // are places would else let go of each just before it asks it.
 //
-// They take no lock, so nobody has to wait for them. A host that closes one of them, or removes it,
-// finds no file of it open: the store lets go of it here.
+// They have no lock, so nobody has to wait for them: an exclusive store keeps none. A host that
+// closes one of them, or removes it, finds no file of it open: the store lets go of it here.
 //
 // Threads: any.
 #pragma once

@@ -137,8 +137,9 @@ Result<session::QueryResults> OpenStore::ask_sessions(const query::Query& query,
   context.thread_count = settings_.threads;
   context.open_files_max = environment_.file_system->open_files_max();
   context.now_ms = clock_.now_ms();
-  const size_t kept_max = std::min<size_t>(settings_.kept_sessions_max,
-                                           context.open_files_max / 4 / kFilesOfSessionMax);
+  // None of an exclusive store: one that the host closes meanwhile would keep its lock here.
+  const uint64_t wanted = settings_.exclusive ? 0 : settings_.kept_sessions_max;
+  const size_t kept_max = std::min<size_t>(wanted, context.open_files_max / 4 / kFilesOfSessionMax);
   context.open = [&](const std::string& id) -> Result<SessionPointer> {
     VARVE_TRY_ASSIGN(auto session, open_if_of(query, id));
     kept_.keep(session, kept_max);

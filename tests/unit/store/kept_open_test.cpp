@@ -142,6 +142,15 @@ TEST_F(KeptOpen, WhatOthersDoMeanwhileIsSeen) {
   EXPECT_EQ(found_by(*store), "541") << "a new session of the same id";
 }
 
+// A session that the host opened has its lock until it is gone. Kept by a query that runs while the
+// host closes it, it would have the lock for as long as that.
+TEST_F(KeptOpen, AnExclusiveStoreKeepsNone) {
+  make(*open());
+  const auto store = open(R"({"concurrency":{"exclusive":true}})");
+  EXPECT_EQ(opened_by_query(*store), 3);
+  EXPECT_EQ(opened_by_query(*store), 3);
+}
+
 TEST_F(KeptOpen, TheFiguresAreThoseOfTheSessionsThatTheHostOpened) {
   make(*open());
   const auto store = open();
