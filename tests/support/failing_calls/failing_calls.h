@@ -57,6 +57,9 @@ class FailingCalls {
 
   // So many calls that the fault counts were made.
   [[nodiscard]] uint64_t count() const;
+  // Of them, those that are not for random bytes: what is drawn for ids is kept for a millisecond,
+  // so how often it is drawn depends on the clock.
+  [[nodiscard]] uint64_t count_without_random() const;
   [[nodiscard]] bool happened() const { return !where().empty(); }
   // The first call that failed: "fdatasync /tmp/store/memory.jsonl".
   [[nodiscard]] std::string where() const;
