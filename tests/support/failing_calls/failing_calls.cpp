@@ -39,7 +39,7 @@ struct FailingCalls::State {
   const bool sticky;
   mutable std::mutex mutex{};
   uint64_t count = 0;
-  uint64_t random_count = 0;
+  uint64_t steady_count = 0;
   bool is_half_done = false;  // the next one fails
   std::string where{};
   std::set<std::string> functions{};
@@ -54,7 +54,7 @@ struct FailingCalls::State {
     if (!counts(call.kind)) return {};
     functions.insert(call.function);
     count += 1;
-    if (call.kind == CallKind::kRandom) random_count += 1;
+    if (call.kind != CallKind::kRandom && call.kind != CallKind::kAskLock) steady_count += 1;
     const bool is_its_turn = number != 0 && (count == number || (sticky && count > number));
     if (!is_its_turn && !is_half_done) return {};
     if (where.empty()) where = text_of(call);
@@ -78,9 +78,9 @@ uint64_t FailingCalls::count() const {
   return state_->count;
 }
 
-uint64_t FailingCalls::count_without_random() const {
+uint64_t FailingCalls::steady_count() const {
   const std::lock_guard guard(state_->mutex);
-  return state_->count - state_->random_count;
+  return state_->steady_count;
 }
 
 std::string FailingCalls::where() const {

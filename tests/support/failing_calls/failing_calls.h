@@ -25,6 +25,7 @@ enum class CallKind : uint8_t {
   kMakeDirectory,
   kExamine,
   kLock,
+  kAskLock,  // whether another has it
   kList,
   kPermit,
   kSpace,
@@ -57,9 +58,9 @@ class FailingCalls {
 
   // So many calls that the fault counts were made.
   [[nodiscard]] uint64_t count() const;
-  // Of them, those that are not for random bytes: what is drawn for ids is kept for a millisecond,
-  // so how often it is drawn depends on the clock.
-  [[nodiscard]] uint64_t count_without_random() const;
+  // Of them, those whose number does not depend on the clock. What was drawn for ids is kept for a
+  // millisecond, and who held a lock for long asks whether another waits for it.
+  [[nodiscard]] uint64_t steady_count() const;
   [[nodiscard]] bool happened() const { return !where().empty(); }
   // The first call that failed: "fdatasync /tmp/store/memory.jsonl".
   [[nodiscard]] std::string where() const;

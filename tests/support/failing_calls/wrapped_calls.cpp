@@ -45,7 +45,8 @@ ssize_t transfer(const Call& call, Real real) {
 }
 
 CallKind kind_of_command(int command) {
-  return command == F_OFD_SETLK || command == F_OFD_GETLK ? CallKind::kLock : CallKind::kOpen;
+  if (command == F_OFD_SETLK) return CallKind::kLock;
+  return command == F_OFD_GETLK ? CallKind::kAskLock : CallKind::kOpen;
 }
 
 CallKind kind_of_flags(uint64_t flags) {
