@@ -31,7 +31,8 @@ varve_status_t varve_context_build(varve_session_t* session, const char* request
                      optional_json_in(request_json, request_len, "request_json"));
     const StoreRecord::TokenCounter::Stay stay(store.token_counter());
     const Counter counter(stay.function(), stay.user_data(), stay.version(), &store.token_counts());
-    VARVE_TRY_ASSIGN(const std::string answer, varve::context::build(target, request, counter));
+    VARVE_TRY_ASSIGN(const std::string answer,
+                     varve::context::build(target, &store.store(), request, counter));
     return out.set(answer);
   });
 }

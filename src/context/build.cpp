@@ -2,6 +2,7 @@
 
 #include "context/candidates.h"
 #include "context/request.h"
+#include "context/sessions.h"
 #include "context/window.h"
 #include "json/canonical.h"
 #include "session/retries.h"
@@ -20,7 +21,13 @@ std::string_view source_name(Source source) {
   }
 }
 
-std::string answer_of(const Content& content) {
+struct Built {
+  Content content;
+  std::vector<std::string> session_ids;  // by number; empty of one session alone
+};
+
+std::string answer_of(const Built& built) {
+  const Content& content = built.content;
   std::string out;
   out.reserve(content.text.size() + content.text.size() / 8 + content.entries.size() * kEntryBytes);
   out.append("{\"text\":");
@@ -28,7 +35,11 @@ std::string answer_of(const Content& content) {
   out.append(",\"items\":[");
   for (const Content::Entry& entry : content.entries) {
     if (&entry != &content.entries.front()) out.push_back(',');
-    out.append("{\"id\":\"").append(entry.id).append("\",\"tokens\":");
+    out.append("{\"id\":\"").append(entry.id);
+    if (!built.session_ids.empty()) {
+      out.append("\",\"session_id\":\"").append(built.session_ids[entry.session]);
+    }
+    out.append("\",\"tokens\":");
     out.append(std::to_string(entry.tokens)).append(",\"rank\":");
     json::append_double(entry.rank, out);
     out.append(",\"source\":\"").append(source_name(entry.source)).append("\"}");
@@ -39,21 +50,26 @@ std::string answer_of(const Content& content) {
   return out;
 }
 
-Result<Content> build_once(session::Session& session, const Request& request,
-                           const Counter& counter) {
+Result<Built> build_once(session::Session& session, store::Store* store, const Request& request,
+                         const Counter& counter) {
   const int64_t now_ms = request.now_ms.value_or(session.now_ms());
-  VARVE_TRY_ASSIGN(const auto candidates, find_candidates(session, request, now_ms));
-  return fill_window(session, request, counter, now_ms, candidates);
+  Sessions sessions(session, store);
+  VARVE_TRY_ASSIGN(const auto candidates, find_candidates(sessions, request, now_ms));
+  Built built;
+  VARVE_TRY_ASSIGN(built.content, fill_window(sessions, request, counter, now_ms, candidates));
+  if (request.is_across) built.session_ids = sessions.ids();
+  return built;
 }
 
 }  // namespace
 
-Result<std::string> build(session::Session& session, std::string_view text,
+Result<std::string> build(session::Session& session, store::Store* store, std::string_view text,
                           const Counter& counter) {
   VARVE_TRY_ASSIGN(const Request request, parse_request(text));
-  VARVE_TRY_ASSIGN(const Content content,
-                   session::while_replaced([&] { return build_once(session, request, counter); }));
-  return answer_of(content);
+  VARVE_TRY_ASSIGN(const Built built, session::while_replaced([&] {
+                     return build_once(session, store, request, counter);
+                   }));
+  return answer_of(built);
 }
 
 }  // namespace varve::context

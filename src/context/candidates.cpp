@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,26 +14,27 @@ namespace {
 
 constexpr size_t kCandidatesUsual = 512;
 
-// What was found, each row once.
+// What was found, each entry once.
 class Union {
  public:
   Union() { all_.reserve(kCandidatesUsual); }
 
-  // First of all, and of one selection: they have one generation, which decides.
-  void exclude(const std::vector<session::Selected>& entries) {
+  // Before anything of the session is added.
+  Status exclude(uint32_t session, const std::vector<session::Selected>& entries) {
     for (const auto& entry : entries) {
-      generation_ = entry.place.generation;
-      excluded_.insert(entry.place.row);
+      VARVE_TRY(check_generation(session, entry));
+      excluded_.insert(entry_key(session, entry.place.row));
     }
+    return {};
   }
 
-  Status add(const session::Selected& entry, Source source, double match) {
-    VARVE_TRY(check_generation(entry));
-    const uint32_t row = entry.place.row;
-    if (excluded_.contains(row)) return {};
-    const auto [number, is_new] = numbers_.try_emplace(row, all_.size());
+  Status add(uint32_t session, const session::Selected& entry, Source source, double match) {
+    VARVE_TRY(check_generation(session, entry));
+    const EntryKey key = entry_key(session, entry.place.row);
+    if (excluded_.contains(key)) return {};
+    const auto [number, is_new] = numbers_.try_emplace(key, all_.size());
     if (is_new) {
-      all_.push_back({entry, source, match, 0});
+      all_.push_back({session, entry, source, match, 0});
       return {};
     }
     Candidate& known = all_[number->second];
@@ -42,19 +44,21 @@ class Union {
   }
 
   std::vector<Candidate> take() { return std::move(all_); }
-  boost::unordered_flat_set<uint32_t> take_excluded() { return std::move(excluded_); }
+  boost::unordered_flat_set<EntryKey> take_excluded() { return std::move(excluded_); }
 
  private:
   // Rows stand for entries as long as the log is the same.
-  Status check_generation(const session::Selected& entry) {
-    if (!generation_) generation_ = entry.place.generation;
-    if (*generation_ == entry.place.generation) return {};
+  Status check_generation(uint32_t session, const session::Selected& entry) {
+    if (session >= generations_.size()) generations_.resize(session + 1);
+    std::optional<uint64_t>& generation = generations_[session];
+    if (!generation) generation = entry.place.generation;
+    if (*generation == entry.place.generation) return {};
     return {Code::kGone, "the log was replaced"};
   }
 
-  std::optional<uint64_t> generation_;
-  boost::unordered_flat_set<uint32_t> excluded_;
-  boost::unordered_flat_map<uint32_t, size_t> numbers_{kCandidatesUsual};
+  std::vector<std::optional<uint64_t>> generations_;  // by session
+  boost::unordered_flat_set<EntryKey> excluded_;
+  boost::unordered_flat_map<EntryKey, size_t> numbers_{kCandidatesUsual};
   std::vector<Candidate> all_;
 };
 
@@ -63,8 +67,10 @@ bool ranks_by_match(const query::Query& query) {
          (query.sort_by == query::SortBy::kBest || query.sort_by == query::SortBy::kMatch);
 }
 
-// What a result's place in its own order is worth, as a share of the first one's.
-double match_of(const query::Query& query, const session::Selected& entry, double best_key) {
+// What a result's place in its own order is worth, as a share of the first one's. Of an entry that
+// was selected, or a result that was read.
+template <typename Found>
+double match_of(const query::Query& query, const Found& entry, double best_key) {
   if (!query.has_text() && !query.has_vector()) return 0;
   if (!ranks_by_match(query) || best_key <= 0) return entry.match_quality;
   return std::clamp(entry.key / best_key, 0.0, 1.0);
@@ -93,7 +99,7 @@ bool comes_before(const Candidate& a, const Candidate& b) {
   if (a.entry.timestamp_ms != b.entry.timestamp_ms) {
     return a.entry.timestamp_ms > b.entry.timestamp_ms;
   }
-  return a.entry.place.row > b.entry.place.row;
+  return a.key() > b.key();
 }
 
 // Pinned ones as they are, then the others. Their numbers are sorted, being smaller.
@@ -119,6 +125,81 @@ Status of_retrieval(Status failure, size_t number) {
   return {failure.code(), failure.message(), std::move(place)};
 }
 
+class Finder {
+ public:
+  Finder(Sessions& sessions, const Request& request, int64_t now_ms)
+      : sessions_(sessions), request_(request), now_ms_(now_ms) {}
+
+  Result<Candidates> find() {
+    VARVE_TRY(exclude(0));
+    VARVE_TRY_ASSIGN(const auto pinned, sessions_.at(0).select_ids(request_.pinned, now_ms_));
+    for (const auto& entry : pinned) VARVE_TRY(all_.add(0, entry, Source::kPinned, 0));
+    for (size_t i = 0; i < request_.retrievals.size(); ++i) {
+      const Retrieval& retrieval = request_.retrievals[i];
+      const Status taken = retrieval.is_across ? recall(retrieval.query) : retrieve(retrieval);
+      if (!taken.ok()) return of_retrieval(taken, i);
+    }
+    std::vector<Candidate> candidates = all_.take();
+    rank_candidates(request_.rank, &candidates);
+    return Candidates{in_order(candidates), all_.take_excluded(), passed_over_.size()};
+  }
+
+ private:
+  Status exclude(uint32_t session) {
+    VARVE_TRY_ASSIGN(const auto excluded,
+                     sessions_.at(session).select_ids(request_.exclude_ids, now_ms_));
+    return all_.exclude(session, excluded);
+  }
+
+  Status retrieve(const Retrieval& retrieval) {
+    VARVE_TRY_ASSIGN(const auto found, sessions_.at(0).select(retrieval.query));
+    const double best_key = found.empty() ? 0 : found.front().key;
+    const Source source = retrieval.is_recency ? Source::kRecent : Source::kRecalled;
+    for (const auto& entry : found) {
+      VARVE_TRY(all_.add(0, entry, source, match_of(retrieval.query, entry, best_key)));
+    }
+    return {};
+  }
+
+  // From all sessions: they share one order, and what a match is measured against.
+  Status recall(const query::Query& query) {
+    VARVE_TRY_ASSIGN(const auto found, sessions_.ask(query));
+    const double best_key = found.results.empty() ? 0 : found.results.front().key;
+    for (const auto& result : found.results) {
+      const double match = match_of(query, result, best_key);
+      VARVE_TRY_ASSIGN(const auto number, number_of(found.session_ids[result.session]));
+      if (number) {
+        VARVE_TRY(of_session(*number, add_by_id(*number, result.id(), match)));
+      } else {
+        passed_over_.emplace(found.session_ids[result.session], result.id());
+      }
+    }
+    return {};
+  }
+
+  Result<std::optional<uint32_t>> number_of(const std::string& session_id) {
+    const uint32_t known_count = sessions_.count();
+    VARVE_TRY_ASSIGN(const auto number, sessions_.number_of(session_id));
+    const bool is_new = sessions_.count() > known_count;
+    if (is_new) VARVE_TRY(of_session(*number, exclude(*number)));
+    return number;
+  }
+
+  Status add_by_id(uint32_t session, const std::string& id, double match) {
+    VARVE_TRY_ASSIGN(const auto entries, sessions_.at(session).select_ids({id}, now_ms_));
+    for (const auto& entry : entries) {
+      VARVE_TRY(all_.add(session, entry, Source::kRecalled, match));
+    }
+    return {};
+  }
+
+  Sessions& sessions_;
+  const Request& request_;
+  int64_t now_ms_;
+  Union all_;
+  std::set<std::pair<std::string, std::string>> passed_over_;  // sessions and ids
+};
+
 }  // namespace
 
 void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candidates) {
@@ -136,27 +217,8 @@ void rank_candidates(const RankWeights& weights, std::vector<Candidate>* candida
   }
 }
 
-Result<Candidates> find_candidates(session::Session& session, const Request& request,
-                                   int64_t now_ms) {
-  Union all;
-  VARVE_TRY_ASSIGN(const auto excluded, session.select_ids(request.exclude_ids, now_ms));
-  all.exclude(excluded);
-  VARVE_TRY_ASSIGN(const auto pinned, session.select_ids(request.pinned, now_ms));
-  for (const auto& entry : pinned) VARVE_TRY(all.add(entry, Source::kPinned, 0));
-  for (size_t i = 0; i < request.retrievals.size(); ++i) {
-    const Retrieval& retrieval = request.retrievals[i];
-    const auto found = session.select(retrieval.query);
-    if (!found.ok()) return of_retrieval(found.status(), i);
-    const double best_key = found->empty() ? 0 : found->front().key;
-    const Source source = retrieval.is_recency ? Source::kRecent : Source::kRecalled;
-    for (const auto& entry : *found) {
-      const double match = match_of(retrieval.query, entry, best_key);
-      VARVE_TRY(all.add(entry, source, match));
-    }
-  }
-  std::vector<Candidate> candidates = all.take();
-  rank_candidates(request.rank, &candidates);
-  return Candidates{in_order(candidates), all.take_excluded()};
+Result<Candidates> find_candidates(Sessions& sessions, const Request& request, int64_t now_ms) {
+  return Finder(sessions, request, now_ms).find();
 }
 
 }  // namespace varve::context

@@ -233,11 +233,11 @@ bool stands_before(Format format, const Item& a, const Item& b) {
     return is_message(format, item.source) ? 2 : 1;
   };
   const auto turn = [format](const Item& item) {
-    if (!is_message(format, item.source)) return std::make_tuple(int64_t{0}, uint32_t{0}, false);
-    return std::make_tuple(item.turn_ms, item.turn_row, is_result(item));
+    if (!is_message(format, item.source)) return std::make_tuple(int64_t{0}, EntryKey{0}, false);
+    return std::make_tuple(item.turn_ms, item.turn_key, is_result(item));
   };
-  return std::make_tuple(section(a), turn(a), a.timestamp_ms, a.row) <
-         std::make_tuple(section(b), turn(b), b.timestamp_ms, b.row);
+  return std::make_tuple(section(a), turn(a), a.timestamp_ms, a.key) <
+         std::make_tuple(section(b), turn(b), b.timestamp_ms, b.key);
 }
 
 }  // namespace varve::context

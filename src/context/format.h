@@ -17,6 +17,7 @@
 #include "context/candidates.h"
 #include "context/entry_text.h"
 #include "context/request.h"
+#include "context/sessions.h"
 
 namespace varve::context {
 
@@ -26,10 +27,10 @@ struct Item {
   Source source = Source::kRecalled;
   Speaker speaker = Speaker::kOther;
   int64_t timestamp_ms = 0;
-  uint32_t row = 0;
+  EntryKey key = 0;
   // As messages of a chat: the call that a result stands behind, else the entry itself.
   int64_t turn_ms = 0;
-  uint32_t turn_row = 0;
+  EntryKey turn_key = 0;
   // Of a tool's entry: the ids of the calls that it makes, or has the results of. Empty where it
   // has none.
   std::vector<std::string> call_ids;

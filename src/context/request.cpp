@@ -54,6 +54,7 @@ class RequestParser {
     reader.read_ids("exclude_ids", &request_.exclude_ids);
     read_format(reader);
     reader.read_string("question", &question_);
+    read_across(reader);
     const auto retrieve = reader.read_any("retrieve");
     const auto rank = reader.read_any("rank");
     if (retrieve) read_list(reader, *retrieve, &RequestParser::read_retrieval);
@@ -65,6 +66,11 @@ class RequestParser {
     if (!rank) choose_rank();
     for (auto& retrieval : request_.retrievals) {
       if (!retrieval.query.now_ms) retrieval.query.now_ms = request_.now_ms;
+      retrieval.is_across = retrieval.is_across && request_.is_across;
+      if (!retrieval.is_across) continue;
+      retrieval.query.user_id = across_.user_id;
+      retrieval.query.agent_id = across_.agent_id;
+      retrieval.query.session_ids = across_.session_ids;
     }
     return std::move(request_);
   }
@@ -85,6 +91,16 @@ class RequestParser {
           *reader.read_any("reserve_tokens"),
           "must not be more than 'max_tokens', which is " + std::to_string(request_.tokens_max));
     }
+    note(reader.finish());
+  }
+
+  // The sessions that are asked, too: members of a query across sessions.
+  void read_across(json::ObjectReader& parent) {
+    const auto value = parent.read_object("across");
+    if (!value) return;
+    request_.is_across = true;
+    json::ObjectReader reader(text_, *value);
+    query::read_sessions(reader, &across_);
     note(reader.finish());
   }
 
@@ -135,7 +151,12 @@ class RequestParser {
         return note(reader.finish());
       }
       retrieval.query = *std::move(parsed);
+      retrieval.is_across = true;
       kinds += 1;
+      if (request_.is_across && retrieval.query.after) {
+        reader.fail(*query->find("after"),
+                    "is the place in one session: leave it out, or 'across'");
+      }
     }
     if (kinds == 0 && !types.empty()) {
       retrieval.query = newest(limit);
@@ -191,7 +212,7 @@ class RequestParser {
       const auto value = document_.root().find("question");
       return json::at_place(parsed.status(), "question", document_.offset_of(*value, text_));
     }
-    request_.retrievals.push_back({*std::move(parsed), false});
+    request_.retrievals.push_back({*std::move(parsed), false, true});
     if (is_default) request_.recent_share = kRecentShare;
     return {};
   }
@@ -213,7 +234,8 @@ class RequestParser {
   json::Document document_;
   Request request_;
   std::string question_;
-  Status failure_;  // of a part
+  query::Query across_;  // the sessions
+  Status failure_;       // of a part
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ enum class Format : uint8_t { kMarkdown, kChat, kJson, kPlain };
 struct Retrieval {
   query::Query query;
   bool is_recency = false;
+  bool is_across = false;  // asks the sessions that the query names, too
 };
 
 // How much each measure of a candidate counts, once it is brought to 0 to 1.
@@ -36,6 +37,7 @@ struct Request {
   double recent_share = 0;
   uint64_t tokens_max = kTokensDefault;
   uint64_t tokens_reserved = 0;
+  bool is_across = false;  // some retrieval may be
   bool keep_together = true;
   std::vector<std::string> pinned;
   std::vector<std::string> exclude_ids;

@@ -23,18 +23,18 @@ constexpr uint64_t kItemTokensMin = 3;
 
 constexpr uint64_t kPieceKinds = 8;  // at most (piece_kind)
 
-uint32_t row_of(const Candidate& candidate) { return candidate.entry.place.row; }
-
 class Window {
  public:
-  Window(session::Session& session, const Request& request, const Counter& counter, int64_t now_ms,
+  Window(const Sessions& sessions, const Request& request, const Counter& counter, int64_t now_ms,
          const Candidates& found)
-      : session_(session),
+      : sessions_(sessions),
         request_(request),
         counter_(counter),
         now_ms_(now_ms),
         candidates_(found.ranked),
-        excluded_(found.excluded) {}
+        excluded_(found.excluded),
+        passed_over_count_(found.passed_over_count),
+        known_calls_(sessions.count()) {}
 
   Result<Content> fill() {
     const std::string frame = put_together(request_.format, {});
@@ -45,8 +45,9 @@ class Window {
     VARVE_TRY(take_recent());
     VARVE_TRY(take_others());
     VARVE_TRY_ASSIGN(Content content, finish());
-    const auto is_left_out = [&](const Candidate& one) { return !taken_.contains(row_of(one)); };
+    const auto is_left_out = [&](const Candidate& one) { return !taken_.contains(one.key()); };
     content.dropped_count =
+        passed_over_count_ +
         static_cast<uint64_t>(std::count_if(candidates_.begin(), candidates_.end(), is_left_out));
     return content;
   }
@@ -76,15 +77,15 @@ class Window {
       if (candidate.source == Source::kRecent) recent.push_back(&candidate);
     }
     std::sort(recent.begin(), recent.end(), [](const Candidate* a, const Candidate* b) {
-      return std::pair(a->entry.timestamp_ms, a->entry.place.row) >
-             std::pair(b->entry.timestamp_ms, b->entry.place.row);
+      return std::pair(a->entry.timestamp_ms, a->key()) >
+             std::pair(b->entry.timestamp_ms, b->key());
     });
     const auto share =
         static_cast<uint64_t>(request_.recent_share * static_cast<double>(request_.token_budget()));
     const uint64_t floor = left_ > share ? left_ - share : 0;
     for (const Candidate* candidate : recent) {
       VARVE_TRY_ASSIGN(const bool taken, take(*candidate, Source::kRecent, left_ - floor));
-      if (!taken && !unreadable_.contains(row_of(*candidate))) break;
+      if (!taken && !unreadable_.contains(candidate->key())) break;
     }
     return {};
   }
@@ -99,12 +100,19 @@ class Window {
     return {};
   }
 
-  // Whether it is in, with what belongs to it.
+  // Whether it is in, with what belongs to it, which is of the same session.
   Result<bool> take(const Candidate& candidate, Source source, uint64_t tokens_max) {
-    if (taken_.contains(row_of(candidate))) return true;
-    if (unreadable_.contains(row_of(candidate))) return false;
-    if (never_turns_.contains(row_of(candidate))) source = Source::kRecalled;
-    const auto known = counter_.known(key_of(candidate.entry, source));
+    session_number_ = candidate.session;
+    auto taken = take_of_session(candidate, source, tokens_max);
+    if (!taken.ok()) return of_session(session_number_, std::move(taken).status());
+    return taken;
+  }
+
+  Result<bool> take_of_session(const Candidate& candidate, Source source, uint64_t tokens_max) {
+    if (taken_.contains(candidate.key())) return true;
+    if (unreadable_.contains(candidate.key())) return false;
+    if (never_turns_.contains(candidate.key())) source = Source::kRecalled;
+    const auto known = counter_.known(count_key_of(candidate.entry, source));
     if (known && *known > tokens_max) {
       VARVE_TRY_ASSIGN(const bool may_be_shorter, may_be_recalled(candidate, source));
       if (!may_be_shorter) return false;
@@ -114,7 +122,7 @@ class Window {
     const bool are_messages = whole && is_message(request_.format, source);
     if (are_messages) VARVE_TRY(name_result(&unit));
     if (are_messages && !become_turns(unit)) {
-      for (const auto& item : items_of(unit)) never_turns_.insert(item.row);
+      for (const auto& item : items_of(unit)) never_turns_.insert(item.key);
       drop(unit);
       unit = Unit(items_.size());
       VARVE_TRY_ASSIGN(whole, gather(candidate, Source::kRecalled, tokens_max, &unit));
@@ -128,7 +136,7 @@ class Window {
     }
     left_ -= unit.tokens;
     for (const auto& heading : unit.headings) headings_.insert(heading);
-    for (const auto& item : items_of(unit)) taken_.insert(item.row);
+    for (const auto& item : items_of(unit)) taken_.insert(item.key);
     units_.push_back(std::move(unit));
     return true;
   }
@@ -144,7 +152,7 @@ class Window {
   // Whether what is known is of a message that it may not become: see become_turns().
   Result<bool> may_be_recalled(const Candidate& candidate, Source source) {
     if (!is_message(request_.format, source)) return false;
-    return session_.is_tool(candidate.entry);
+    return session().is_tool(candidate.entry);
   }
 
   // The result of a unit's only call has the id of this call, whatever they were recorded with.
@@ -175,7 +183,7 @@ class Window {
       }
       if (call == items.end()) continue;
       item.turn_ms = call->timestamp_ms;
-      item.turn_row = call->row;
+      item.turn_key = call->key;
     }
     if (call == items.end()) return answered.empty();
     std::vector<std::string> called = call->call_ids;
@@ -193,7 +201,7 @@ class Window {
     VARVE_TRY_ASSIGN(const bool readable, add_item(first, candidate.rank, source, unit, &entry));
     if (!readable) return false;
     if (!request_.keep_together || !entry.is_tool) return true;
-    auto all = session_.select_tool_call(first, entry.call_key, now_ms_, &known_calls_);
+    auto all = select_tool_call(first, entry.call_key);
     if (all.ok() && all->front().place.row != first.place.row) {
       const session::Selected call = all->front();
       const std::string key = std::move(entry.call_key);
@@ -205,16 +213,21 @@ class Window {
       }
       // A call that a reference names may have an id of its own, by which it has more results.
       if (entry.call_key != key) {
-        all = session_.select_tool_call(call, entry.call_key, now_ms_, &known_calls_);
+        all = select_tool_call(call, entry.call_key);
       }
     }
     VARVE_TRY(all);
     return gather_results(first, *all, source, tokens_max, unit);
   }
 
+  Result<std::vector<session::Selected>> select_tool_call(const session::Selected& entry,
+                                                          const std::string& call_key) {
+    return session().select_tool_call(entry, call_key, now_ms_, &known_calls_[session_number_]);
+  }
+
   // Of a call that is in already, or stays out without its results.
   Result<std::string> call_key_of(const session::Selected& call) {
-    VARVE_TRY_ASSIGN(const session::SelectedLine read, session_.read(call));
+    VARVE_TRY_ASSIGN(const session::SelectedLine read, session().read(call));
     if (!read.line) return std::string();
     VARVE_TRY_ASSIGN(EntryText entry, read_entry_text(*read.line, read.type, scratch_));
     return std::move(entry.call_key);
@@ -223,9 +236,9 @@ class Window {
   // Whether an entry that belongs to `first` is to be added to its unit.
   [[nodiscard]] bool is_missing(const session::Selected& entry,
                                 const session::Selected& first) const {
-    const uint32_t row = entry.place.row;
-    if (row == first.place.row || excluded_.contains(row)) return false;
-    return !taken_.contains(row);  // a result came in since its call was taken
+    const EntryKey key = key_of(entry);
+    if (key == key_of(first) || excluded_.contains(key)) return false;
+    return !taken_.contains(key);  // a result came in since its call was taken
   }
 
   // `all`: a call, which is in the unit or not to be in it, and its results. As messages they are
@@ -256,21 +269,20 @@ class Window {
   // A call without room is not gathered again from each of its results.
   void note_without_room(std::span<const session::Selected> all, Source source, uint64_t tokens) {
     for (const auto& one : all) {
-      tokens_of_call_.insert_or_assign({one.place.row, piece_kind(request_.format, source)},
-                                       tokens);
+      tokens_of_call_.insert_or_assign({key_of(one), piece_kind(request_.format, source)}, tokens);
     }
   }
   void note_tokens(const Unit& unit, Source source) {
     const auto items = items_of(unit);
     if (items.size() == 1) return;
     for (const auto& item : items) {
-      tokens_of_call_.insert_or_assign({item.row, piece_kind(request_.format, source)},
+      tokens_of_call_.insert_or_assign({item.key, piece_kind(request_.format, source)},
                                        unit.tokens);
     }
   }
   // What an entry takes at least with its call and the other results; 0 where that is not known.
   [[nodiscard]] uint64_t tokens_of_call(const session::Selected& entry, Source source) const {
-    const auto known = tokens_of_call_.find({entry.place.row, piece_kind(request_.format, source)});
+    const auto known = tokens_of_call_.find({key_of(entry), piece_kind(request_.format, source)});
     return known == tokens_of_call_.end() ? 0 : known->second;
   }
 
@@ -278,18 +290,18 @@ class Window {
   [[nodiscard]] double rank_of(const session::Selected& entry) {
     if (ranks_.empty()) {
       ranks_.reserve(candidates_.size());
-      for (const Candidate& one : candidates_) ranks_.emplace(row_of(one), one.rank);
+      for (const Candidate& one : candidates_) ranks_.emplace(one.key(), one.rank);
     }
-    const auto found = ranks_.find(entry.place.row);
+    const auto found = ranks_.find(key_of(entry));
     return found == ranks_.end() ? 0 : found->second;
   }
 
   // False when its line is damaged.
   Result<bool> add_item(const session::Selected& selected, double rank, Source source, Unit* unit,
                         EntryText* entry) {
-    VARVE_TRY_ASSIGN(session::SelectedLine read, session_.read(selected));
+    VARVE_TRY_ASSIGN(session::SelectedLine read, session().read(selected));
     if (!read.line) {
-      unreadable_.insert(selected.place.row);
+      unreadable_.insert(key_of(selected));
       return false;
     }
     VARVE_TRY_ASSIGN(*entry, read_entry_text(*read.line, read.type, scratch_));
@@ -298,9 +310,9 @@ class Window {
     item.source = source;
     item.speaker = entry->speaker;
     item.timestamp_ms = selected.timestamp_ms;
-    item.row = selected.place.row;
+    item.key = key_of(selected);
     item.turn_ms = item.timestamp_ms;
-    item.turn_row = item.row;
+    item.turn_key = item.key;
     name_call(item.id, entry);
     item.call_ids = call_ids_of(*entry);
     item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();
@@ -308,7 +320,7 @@ class Window {
     const bool is_turn = is_message(request_.format, source);
     if (is_turn && !entry->is_tool && is_blank(entry->text)) return true;  // no interface takes it
     write_piece(request_.format, *entry, &item);
-    VARVE_TRY_ASSIGN(item.tokens, count(key_of(selected, source), source, item.piece));
+    VARVE_TRY_ASSIGN(item.tokens, count(count_key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
     return true;
   }
@@ -365,7 +377,7 @@ class Window {
   [[nodiscard]] uint64_t count_key(uint64_t hash, Source source) const {
     return hash * kPieceKinds + piece_kind(request_.format, source);
   }
-  [[nodiscard]] uint64_t key_of(const session::Selected& entry, Source source) const {
+  [[nodiscard]] uint64_t count_key_of(const session::Selected& entry, Source source) const {
     return count_key(entry.place.location.line_hash, source);
   }
 
@@ -379,7 +391,8 @@ class Window {
                        count_text(counter_, request_.format, items, content.text));
       if (content.token_count <= request_.token_budget()) {
         for (const Item* item : items) {
-          content.entries.push_back({item->id, item->tokens, item->rank, item->source});
+          content.entries.push_back(
+              {item->id, session_of(item->key), item->tokens, item->rank, item->source});
         }
         return content;
       }
@@ -403,37 +416,44 @@ class Window {
     uint64_t gone = 0;
     do {
       gone = add_tokens(gone, units_.back().tokens);
-      for (const auto& item : items_of(units_.back())) taken_.erase(item.row);
+      for (const auto& item : items_of(units_.back())) taken_.erase(item.key);
       drop(units_.back());
       units_.pop_back();
     } while (gone < tokens && !units_.empty());
   }
 
-  session::Session& session_;
+  [[nodiscard]] session::Session& session() const { return sessions_.at(session_number_); }
+  // Of an entry of this session.
+  [[nodiscard]] EntryKey key_of(const session::Selected& entry) const {
+    return entry_key(session_number_, entry.place.row);
+  }
+
+  const Sessions& sessions_;
+  uint32_t session_number_ = 0;  // of the candidate that is being taken
   const Request& request_;
   const Counter& counter_;
   int64_t now_ms_;
-  const std::vector<Candidate>& candidates_;             // pinned ones first, then by rank
-  const boost::unordered_flat_set<uint32_t>& excluded_;  // rows
+  const std::vector<Candidate>& candidates_;  // pinned ones first, then by rank
+  const boost::unordered_flat_set<EntryKey>& excluded_;
+  uint64_t passed_over_count_;
   uint64_t left_ = 0;
   std::vector<Unit> units_;  // in the order they were taken
   std::vector<Item> items_;  // of all units, and of one that is being gathered
   std::set<std::string> headings_;
-  boost::unordered_flat_set<uint32_t> taken_;  // rows
-  boost::unordered_flat_set<uint32_t> unreadable_;
-  boost::unordered_flat_set<uint32_t> never_turns_;    // see become_turns()
-  boost::unordered_flat_map<uint32_t, double> ranks_;  // by row, once one was asked for
-  session::KnownCalls known_calls_;
-  boost::unordered_flat_map<std::pair<uint32_t, uint64_t>, uint64_t>
-      tokens_of_call_;  // by row, kind
+  boost::unordered_flat_set<EntryKey> taken_;
+  boost::unordered_flat_set<EntryKey> unreadable_;
+  boost::unordered_flat_set<EntryKey> never_turns_;    // see become_turns()
+  boost::unordered_flat_map<EntryKey, double> ranks_;  // once one was asked for
+  std::vector<session::KnownCalls> known_calls_;       // by session
+  boost::unordered_flat_map<std::pair<EntryKey, uint64_t>, uint64_t> tokens_of_call_;  // and kind
   json::Document scratch_;
 };
 
 }  // namespace
 
-Result<Content> fill_window(session::Session& session, const Request& request,
+Result<Content> fill_window(const Sessions& sessions, const Request& request,
                             const Counter& counter, int64_t now_ms, const Candidates& candidates) {
-  return Window(session, request, counter, now_ms, candidates).fill();
+  return Window(sessions, request, counter, now_ms, candidates).fill();
 }
 
 }  // namespace varve::context

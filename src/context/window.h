@@ -10,13 +10,14 @@
 #include "context/counter.h"
 #include "context/format.h"
 #include "context/request.h"
-#include "session/session.h"
+#include "context/sessions.h"
 
 namespace varve::context {
 
 struct Content {
   struct Entry {
     std::string id;
+    uint32_t session = 0;  // its number
     uint64_t tokens = 0;
     double rank = 0;
     Source source = Source::kRecalled;
@@ -30,8 +31,8 @@ struct Content {
 // Pinned entries come first, then the newest as far as their share goes, then the others by rank;
 // what does not fit is passed over. A call and its results are taken or left together. The text has
 // at most the request's tokens by `counter`, counted on the whole of it; with room for nothing it
-// is empty. kGone when the log was replaced meanwhile; kCallback.
-Result<Content> fill_window(session::Session& session, const Request& request,
+// is empty. kGone when a log was replaced meanwhile; kCallback.
+Result<Content> fill_window(const Sessions& sessions, const Request& request,
                             const Counter& counter, int64_t now_ms, const Candidates& candidates);
 
 }  // namespace varve::context

@@ -72,7 +72,7 @@ class QueryParser {
              "is about results, which this call does not return: leave it out");
     }
     if (scope_ == Scope::kStore) {
-      read_sessions(reader);
+      read_sessions(reader, &query_);
     } else {
       refuse(reader, root, kConditionsOfSessions,
              "selects sessions: leave it out, or query the store");
@@ -285,13 +285,6 @@ class QueryParser {
   }
 
   // An empty owner or list would be every session where none is meant.
-  void read_sessions(json::ObjectReader& reader) {
-    reader.refuse_empty(kConditionsOfSessions);
-    reader.read_string("user_id", &query_.user_id);
-    reader.read_string("agent_id", &query_.agent_id);
-    reader.read_ids("session_ids", &query_.session_ids);
-  }
-
   // Two texts of one meaning hash alike: members in any order, with any white space.
   void hash_query(json::Value root) {
     std::string meaning;
@@ -329,6 +322,13 @@ class QueryParser {
 };
 
 }  // namespace
+
+void read_sessions(json::ObjectReader& reader, Query* query) {
+  reader.refuse_empty(kConditionsOfSessions);
+  reader.read_string("user_id", &query->user_id);
+  reader.read_string("agent_id", &query->agent_id);
+  reader.read_ids("session_ids", &query->session_ids);
+}
 
 Result<Query> parse_query(std::string_view text, Scope scope) {
   Result<Query> plain{Query()};

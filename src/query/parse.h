@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "json/object_reader.h"
 #include "query/query.h"
 
 namespace varve::query {
@@ -21,6 +22,9 @@ enum class Scope {
 //         contradictory ones (an end before its start, a relation without references, min_relevance
 //         out of range), a cursor of another query.
 Result<Query> parse_query(std::string_view text, Scope scope);
+
+// Reads the members of a query across sessions that say which.
+void read_sessions(json::ObjectReader& reader, Query* query);
 
 // The same, always the long way; for tests of the short one (parse_plain.h).
 Result<Query> parse_any(std::string_view text, Scope scope);

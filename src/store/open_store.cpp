@@ -132,7 +132,8 @@ void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
 
 // The sessions that it opens stay open for the next one.
 Result<session::QueryResults> OpenStore::ask_sessions(const query::Query& query,
-                                                      const std::vector<std::string>& session_ids) {
+                                                      const std::vector<std::string>& session_ids,
+                                                      const std::string& asked_anyway) {
   QueryContext context;
   context.thread_count = settings_.threads;
   context.open_files_max = environment_.file_system->open_files_max();
@@ -141,7 +142,8 @@ Result<session::QueryResults> OpenStore::ask_sessions(const query::Query& query,
   const uint64_t wanted = settings_.exclusive ? 0 : settings_.kept_sessions_max;
   const size_t kept_max = std::min<size_t>(wanted, context.open_files_max / 4 / kFilesOfSessionMax);
   context.open = [&](const std::string& id) -> Result<SessionPointer> {
-    VARVE_TRY_ASSIGN(auto session, open_if_of(query, id));
+    VARVE_TRY_ASSIGN(auto session,
+                     id == asked_anyway ? open_for_itself(id) : open_if_of(query, id));
     kept_.keep(session, kept_max);
     return session;
   };
@@ -170,10 +172,30 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
     return Status(Code::kInvalidArgument, "'after' is the cursor of a query of one session",
                   {.member = "after"});
   }
+  return query_across(query, {});
+}
+
+Result<session::QueryResults> OpenStore::recall(const query::Query& query,
+                                                const std::string& session_id) {
+  const DurationRecorder recorder(clock_, counters_.query_us);
+  return query_across(query, session_id);
+}
+
+// `asked_anyway`: a session that is asked though the query may not name it; "" for none.
+Result<session::QueryResults> OpenStore::query_across(const query::Query& query,
+                                                      const std::string& asked_anyway) {
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(query));
-  auto results = ask_sessions(query, sessions.ids);
+  std::vector<std::string> ids = sessions.ids;
+  const bool is_missing = std::find(ids.begin(), ids.end(), asked_anyway) == ids.end();
+  if (is_missing && !asked_anyway.empty()) ids.push_back(asked_anyway);
+  auto results = ask_sessions(query, ids, asked_anyway);
   if (results.ok()) catalog(sessions);
   return results;
+}
+
+size_t OpenStore::open_at_once_max() const {
+  const size_t files_max = environment_.file_system->open_files_max();
+  return std::min(kKeptOpenMax, files_max / 2 / kFilesOfSessionMax);
 }
 
 // Open sessions are counted exactly, the others by their metadata.

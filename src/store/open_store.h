@@ -56,6 +56,10 @@ class OpenStore final : public Store, private session::StoreServices {
   Result<json::Tree> sessions(std::string_view filter_json) override;
   Result<session::QueryResults> query_of_user(std::string_view text,
                                               std::string_view user_id) override;
+  Result<session::QueryResults> recall(const query::Query& query,
+                                       const std::string& session_id) override;
+  Result<SessionPointer> open_for_itself(std::string_view id) override;
+  [[nodiscard]] size_t open_at_once_max() const override;
   Result<json::Tree> back_up(std::string_view path, std::string_view options_json) override;
   Result<json::Tree> restore(std::string_view path, std::string_view options_json) override;
   Result<json::Tree> sweep() override;
@@ -96,7 +100,10 @@ class OpenStore final : public Store, private session::StoreServices {
   }
   Result<Catalog::Sessions> sessions_of(const query::Query& query);
   Result<session::QueryResults> ask_sessions(const query::Query& query,
-                                             const std::vector<std::string>& session_ids);
+                                             const std::vector<std::string>& session_ids,
+                                             const std::string& asked_anyway);
+  Result<session::QueryResults> query_across(const query::Query& query,
+                                             const std::string& asked_anyway);
   void catalog(const Catalog::Sessions& found) noexcept;
   Result<StoreFigures> figures();
   Status start_flusher() override;
@@ -111,7 +118,6 @@ class OpenStore final : public Store, private session::StoreServices {
   void forget(std::string_view id, const std::weak_ptr<session::Session>& gone);
   Result<SessionPointer> adopt(const std::string& id, std::unique_ptr<log::SessionStorage> storage);
   Result<SessionPointer> for_the_host(const SessionPointer& session);
-  Result<SessionPointer> open_for_itself(std::string_view id);
   Result<SessionPointer> create_new(const session::CreateOptions& options);
   Result<SessionPointer> open_or_create(const session::CreateOptions& options);
   static Result<SessionPointer> unless_expired(SessionPointer session);

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "io/file_system.h"
 #include "json/tree.h"
+#include "query/query.h"
 #include "session/event_log.h"
 #include "session/session.h"
 
@@ -54,6 +55,14 @@ class Store {
   // names another user.
   virtual Result<session::QueryResults> query_of_user(std::string_view text,
                                                       std::string_view user_id) = 0;
+  // For a context of this session, which recalls across sessions: the results of a query of the
+  // session, whoever's it is, and of those that the query names. Others are opened to be read, as
+  // long as not more than open_at_once_max() are held.
+  virtual Result<session::QueryResults> recall(const query::Query& query,
+                                               const std::string& session_id) = 0;
+  // As open_session(), but not for the host, whose locks are not kept here.
+  virtual Result<std::shared_ptr<session::Session>> open_for_itself(std::string_view id) = 0;
+  [[nodiscard]] virtual size_t open_at_once_max() const = 0;
   // Copies sessions into a directory that is itself a store, and back; see backup.h.
   virtual Result<json::Tree> back_up(std::string_view path, std::string_view options_json) = 0;
   virtual Result<json::Tree> restore(std::string_view path, std::string_view options_json) = 0;

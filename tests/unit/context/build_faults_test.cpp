@@ -64,7 +64,7 @@ class ContextGround {
   Result<std::string> build_with(Session& session, const std::string& request,
                                  HostCounter* counter = nullptr) {
     const Counter counting(counter == nullptr ? nullptr : &count_for_host, counter, 1, &cache);
-    return build(session, request, counting);
+    return build(session, nullptr, request, counting);
   }
   // A line that was right when it was indexed.
   void damage(const std::string& id) {

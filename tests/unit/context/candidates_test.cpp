@@ -68,7 +68,8 @@ class Matches : public testing::Test {
   std::map<std::string, double> of(const std::string& query) {
     const auto request = parse_request(R"({"retrieve":[{"query":)" + query + "}]}");
     EXPECT_TRUE(request.ok()) << request.status().message();
-    const auto found = find_candidates(*session_, *request, session_->now_ms());
+    Sessions sessions(*session_, nullptr);
+    const auto found = find_candidates(sessions, *request, session_->now_ms());
     EXPECT_TRUE(found.ok()) << found.status().message();
     std::map<std::string, double> matches;
     for (const auto& one : found->ranked) matches[session_->read(one.entry)->id] = one.match;

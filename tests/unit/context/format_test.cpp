@@ -78,12 +78,12 @@ TEST(Format, OrderIsByTimeAfterWhatIsPinned) {
   Item pinned = item(Format::kMarkdown, "u", "", 9, Source::kPinned);
   Item early = item(Format::kMarkdown, "u", "", 1, Source::kRecent);
   Item late = item(Format::kMarkdown, "u", "", 2);
-  late.row = 1;
-  Item later_row = late;
-  later_row.row = 2;
+  late.key = 1;
+  Item later_key = late;
+  later_key.key = 2;
   EXPECT_TRUE(stands_before(Format::kMarkdown, pinned, early));
   EXPECT_TRUE(stands_before(Format::kMarkdown, early, late));
-  EXPECT_TRUE(stands_before(Format::kMarkdown, late, later_row));
+  EXPECT_TRUE(stands_before(Format::kMarkdown, late, later_key));
   EXPECT_FALSE(stands_before(Format::kMarkdown, late, late));
   EXPECT_TRUE(stands_before(Format::kChat, late, early));
 }

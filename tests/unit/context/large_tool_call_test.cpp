@@ -50,7 +50,7 @@ class LargeToolCall : public testing::Test {
   }
   std::string build_of(const std::string& request) {
     const Counter counter(nullptr, nullptr, 1, &cache_);
-    const auto built = build(*session_, request, counter);
+    const auto built = build(*session_, nullptr, request, counter);
     EXPECT_TRUE(built.ok()) << built.status().message();
     if (!built.ok()) return "";
     const auto tree = json::Tree::parse(*built);
