@@ -14,6 +14,7 @@
  *    "retrieve": [{"recency": 100}, {"importance": 50},
  *                 {"types": ["tool_call", "tool_result"], "recency": 20}, {"query": {…}}],
  *    "rank": [{"temporal": 0.5}, {"importance": 0.3}, {"match": 0.2}],
+ *    "across": {"user_id": "ann"},
  *    "budget": {"max_tokens": 4000, "reserve_tokens": 500},
  *    "keep_together": true, "pinned": ["mem_abc123xyz"], "exclude_ids": [],
  *    "format": "markdown", "now": RFC3339}
@@ -22,10 +23,13 @@
  * retrieve        the union of these retrievals is considered, each entry once
  * rank            the weight of each measure, from 0 to 1e6: time, importance as given, match of
  *                 the words; without rank the match, or the time where nothing is matched
+ * across          the question and each query are asked of these sessions of the store, too: user_id,
+ *                 agent_id and session_ids as in varve_store_query, {} for all of them. The newest,
+ *                 the most important and the pinned entries are of this session
  * budget          the text has at most max_tokens - reserve_tokens tokens; by default 4000 and 0
  * keep_together   a tool call and its results are both in or both out; by default true
  * pinned          entries that come first, before anything is ranked; unknown ids are ignored
- * exclude_ids     entries that are never in; unknown ids are ignored
+ * exclude_ids     entries that are never in, of whichever session; unknown ids are ignored
  * format          markdown | chat | json | plain
  *
  * The best entries that fit are returned in the order of time. Recalled text stands between marks
@@ -52,7 +56,8 @@ extern "C" {
  * @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
  * @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
- *                          "dropped","truncated"}. items are in the order of the text; source is
+ *                          "dropped","truncated"}. items are in the order of the text, with
+ *                          "across" each with its "session_id"; source is
  *                          "pinned", "recalled" or "recent"; token_count is of the whole text;
  *                          dropped entries were found but did not fit. When there is room for
  *                          nothing, the text is empty.
@@ -66,7 +71,8 @@ extern "C" {
  *          VARVE_BUSY              the log kept being replaced
  *          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
  * @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
- *          kept
+ *          kept. With "across" the question and each query are queries of varve_store_query, and
+ *          sessions that are recalled from are open until the context is built
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(

@@ -13,16 +13,16 @@ from varve_library import Library
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "context.md"
 NOW_MS = 1768035600000  # 2026-01-10T09:00:00Z
-BLOCK = re.compile(r"<!-- (entries|request) -->\n```json\n(.*?)```\n"
+BLOCK = re.compile(r"<!-- (entries(?: of trip)?|request) -->\n```json\n(.*?)```\n"
                    r"\s*(gives [^\n]*(?:\n[^\n]+)*)?(?:\n\n<!-- text -->\n````\n(.*?)````)?", re.S)
 
 
 def parts_of(page):
-    """(entries as text, [(request, ids it gives, text or "")])"""
-    entries, requests = None, []
+    """({kind: entries as text}, [(request, ids it gives, text or "")])"""
+    entries, requests = {}, []
     for kind, block, gives, text in BLOCK.findall(page):
-        if kind == "entries":
-            entries = block
+        if kind != "request":
+            entries[kind] = block
             continue
         if not gives:
             raise AssertionError(f"the page does not say what this gives: {block}")
@@ -38,8 +38,9 @@ class ContextPage(unittest.TestCase):
         cls.library = Library(os.environ["VARVE_LIBRARY"])
         cls.library.now_ms = NOW_MS
         cls.store = cls.library.open_store("memory:")
-        cls.session = cls.store.create(session_id="examples")
-        cls.session.add_batch(cls.entries)
+        cls.session = cls.store.create(session_id="examples", user_id="ann")
+        cls.session.add_batch(cls.entries["entries"])
+        cls.store.create(session_id="trip", user_id="ann").add_batch(cls.entries["entries of trip"])
 
     def test_the_page_has_requests(self):
         self.assertGreater(len(self.requests), 5)

@@ -1045,7 +1045,8 @@ export interface Raw {
    * @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
    * @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
    * @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
-   *                          "dropped","truncated"}. items are in the order of the text; source is
+   *                          "dropped","truncated"}. items are in the order of the text, with
+   *                          "across" each with its "session_id"; source is
    *                          "pinned", "recalled" or "recent"; token_count is of the whole text;
    *                          dropped entries were found but did not fit. When there is room for
    *                          nothing, the text is empty.
@@ -1059,7 +1060,8 @@ export interface Raw {
    *          VARVE_BUSY              the log kept being replaced
    *          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
    * @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
-   *          kept
+   *          kept. With "across" the question and each query are queries of varve_store_query, and
+   *          sessions that are recalled from are open until the context is built
    * @thread  any
    */
   varve_context_build(session: Handle | null, request_json?: Text | null | undefined): string;

@@ -1136,7 +1136,8 @@ pub struct Api {
     /// @param[in]  request_json as above; NULL or "" for the newest entries within 4000 tokens.
     /// @param[in]  request_len  [bytes] or VARVE_NUL_TERMINATED.
     /// @param[out] json_out     {"text","items":[{"id","tokens","rank","source"}],"token_count",
-    ///                          "dropped","truncated"}. items are in the order of the text; source is
+    ///                          "dropped","truncated"}. items are in the order of the text, with
+    ///                          "across" each with its "session_id"; source is
     ///                          "pinned", "recalled" or "recent"; token_count is of the whole text;
     ///                          dropped entries were found but did not fit. When there is room for
     ///                          nothing, the text is empty.
@@ -1150,7 +1151,8 @@ pub struct Api {
     ///          VARVE_BUSY              the log kept being replaced
     ///          VARVE_CORRUPTION, VARVE_FORMAT_VERSION (of vectors), VARVE_BAD_HANDLE, VARVE_IO
     /// @cost    a query for each retrieval; reads what may fit and counts its tokens, once: counts are
-    ///          kept
+    ///          kept. With "across" the question and each query are queries of varve_store_query, and
+    ///          sessions that are recalled from are open until the context is built
     /// @thread  any
     /// ```
     pub varve_context_build: unsafe extern "C" fn(session: *mut varve_session_t, request_json: *const c_char, request_len: usize, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
