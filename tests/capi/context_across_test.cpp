@@ -150,8 +150,7 @@ TEST_F(ContextAcross, MatchesOfAllSessionsAreMeasuredTogether) {
 }
 
 TEST_F(ContextAcross, InAChatOnlyItsOwnNewestAreTurns) {
-  const std::string text =
-      text_of(ask(std::string(kKayak) + "," + kOfAnn + R"(,"format":"chat")"));
+  const std::string text = text_of(ask(std::string(kKayak) + "," + kOfAnn + R"(,"format":"chat")"));
   const json::value messages = json::parse(text);
   ASSERT_EQ(messages.as_array().size(), 3u) << text;
   const std::string block(messages.at(0).at("content").as_string());
