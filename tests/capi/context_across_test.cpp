@@ -83,6 +83,7 @@ TEST_F(ContextAcross, SessionsAreChosenByUserAgentAndId) {
   EXPECT_EQ(places_of(ask(kayak + R"({"user_id":"ann"})")), "earlier/kayak " + newest);
   EXPECT_EQ(places_of(ask(kayak + R"({"agent_id":"guide"})")),
             "earlier/kayak bob/secret " + newest);
+  EXPECT_EQ(places_of(ask(kayak + R"({"agent_id":"clerk"})")), newest);
   EXPECT_EQ(places_of(ask(kayak + R"({"session_ids":["bob","nobody"]})")), "bob/secret " + newest);
   EXPECT_EQ(places_of(ask(kayak + R"({"user_id":"eve"})")), newest);
   EXPECT_EQ(places_of(ask(kayak + "{}")), "earlier/kayak bob/secret " + newest);
@@ -174,6 +175,10 @@ TEST_F(ContextAcross, WhatItCannotDoIsRefusedByName) {
   refuses(R"("across":{"session_ids":[]})", "across.session_ids");
   refuses(R"("across":{"session_ids":[7]})", "across.session_ids[0]");
   refuses(R"("retrieve":[{"query":{"user_id":"ann"}}],"across":{})", "retrieve[0].query.user_id");
+  const Results page = today_.query(R"({"limit":1})");
+  const std::string next = R"("retrieve":[{"query":{"after":")" + page.next() + R"("}}])";
+  EXPECT_TRUE(ask(next).ok());
+  refuses(next + R"(,"across":{})", "retrieve[0].query.after");
 }
 
 }  // namespace

@@ -38,9 +38,9 @@ class Across : public testing::Test {
     store->close();
   }
 
-  std::shared_ptr<Store> open(io::FileSystem* files = nullptr) {
+  std::shared_ptr<Store> open(io::FileSystem* files = nullptr, std::string_view config = {}) {
     const Store::Environment environment{files == nullptr ? &disk_ : files, &clock_, &random_};
-    auto opened = Store::open("store", {}, environment);
+    auto opened = Store::open("store", config, environment);
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     return opened.ok() ? *opened : nullptr;
   }
@@ -104,6 +104,35 @@ TEST_F(Across, AFailingDiskIsToldOrLeavesASessionOutAndTheNextBuildIsWhole) {
     EXPECT_GT(number, 20u);
     EXPECT_GT(whole_count, 0);
   }
+}
+
+// The host has others open. What could not be opened any more is told to be left out.
+TEST_F(Across, WithoutDescriptorsForAllItIsFromThoseThatAreOpen) {
+  int fewer_count = 0;
+  uint64_t number = 1;
+  for (bool happened = true; happened; ++number) {
+    SCOPED_TRACE("opening " + std::to_string(number));
+    const auto store = open(nullptr, R"({"performance":{"max_kept_sessions":0}})");
+    const auto own = store->open_session("own");
+    const io::FailNth fault(number, EMFILE, true, {io::OperationKind::kOpenDirectory});
+    disk_.set_fault_hook(fault);
+    const auto answer = build_in(*store);
+    disk_.set_fault_hook({});
+    happened = fault.matched() >= number;
+    if (!answer.ok()) {
+      EXPECT_EQ(answer.status().place().os_errno, EMFILE) << answer.status().message();
+      continue;
+    }
+    const auto dropped_count = json::Tree::parse(*answer)->get_count("dropped");
+    if (dropped_count == 0) {
+      EXPECT_EQ(places_of(answer), kWhole);
+    } else {
+      EXPECT_EQ(places_of(answer), "own/now third/now");
+      EXPECT_EQ(dropped_count, 1u);
+      fewer_count += 1;
+    }
+  }
+  EXPECT_EQ(fewer_count, 1);
 }
 
 // Another process, before each of the calls on files in turn.

@@ -104,6 +104,8 @@ const Asked kAsked[] = {
     {"Chat", R"({"question":"tea","format":"chat"})", "lost q1 call result f1 q2"},
     {"Json", R"({"question":"tea","format":"json","exclude_ids":["q1"]})",
      "lost call result f1 q2"},
+    // Behind what is dead: its row is another one once the log is replaced.
+    {"Excluded", R"({"question":"tea","exclude_ids":["f1"]})", "q1 lost call result q2"},
     {"Pinned",
      R"({"pinned":["f1","result"],"exclude_ids":["q1"],"retrieve":[{"query":{"text":"tea"}}]})",
      "call result f1 lost"},
