@@ -192,15 +192,17 @@ Result<QueryResults> Session::query(std::string_view text) {
   const DurationRecorder recorder(*context.clock, context.counters->query_us);
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSession));
   VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(run_query(parts_->core, query, nullptr), "a query failed");
+  return parts_->noted(run_query(parts_->core, query), "a query failed");
 }
 
-Result<QueryResults> Session::query_among(const query::Query& query, const SharedQuery& shared) {
-  return run_query(parts_->core, query, &shared);
+Result<QueryResults> Session::query_among(const query::Query& query, const SharedQuery& shared,
+                                          double key_min) {
+  return run_query_among(parts_->core, query, shared, key_min);
 }
 
-Result<UnreadResults> Session::find_among(const query::Query& query, const SharedQuery& shared) {
-  return find_unread(parts_->core, query, shared);
+Result<UnreadResults> Session::find_among(const query::Query& query, const SharedQuery& shared,
+                                          double key_min) {
+  return find_unread(parts_->core, query, shared, key_min);
 }
 
 Result<CountedWords> Session::count_words(const query::Query& query, const SharedQuery& shared) {

@@ -73,8 +73,10 @@ class Session {
   Result<QueryResults> query(std::string_view text);
   Result<uint64_t> count(std::string_view query);
   // For a query across sessions, see query.h. What find_among() finds is read by read() below.
-  Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared);
-  Result<UnreadResults> find_among(const query::Query& query, const SharedQuery& shared);
+  Result<QueryResults> query_among(const query::Query& query, const SharedQuery& shared,
+                                   double key_min);
+  Result<UnreadResults> find_among(const query::Query& query, const SharedQuery& shared,
+                                   double key_min);
   Result<CountedWords> count_words(const query::Query& query, const SharedQuery& shared);
   Result<RankedKeys> find_rank_keys(const query::Query& query, const SharedQuery& shared);
   Result<query::BestMatch> find_best_match(const query::Query& query, const SharedQuery& shared);

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <queue>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -39,6 +41,7 @@ class StoreQuery {
         kept_open_max_(kept_open_max),
         kept_(session_ids.size()),
         is_done_(session_ids.size()),
+        has_more_(session_ids.size()),
         best_matches_(session_ids.size()),
         all_(session_ids.size()) {
     std::iota(all_.begin(), all_.end(), size_t{0});
@@ -134,6 +137,7 @@ class StoreQuery {
     const query::BestMatch& best = best_matches_[number];
     const double key_max = query::with_slack(best.match);
     const auto comes_first = [&](const Candidate& one) {
+      if (one.is_unreadable) return false;
       const bool is_later = one.result.timestamp_ms > best.timestamp_ms;
       return one.result.key > key_max || (one.result.key == best.match && is_later);
     };
@@ -143,22 +147,23 @@ class StoreQuery {
   }
 
   Status find(session::Session& session, size_t number) {
-    VARVE_TRY_ASSIGN(auto found, session.find_among(query_, shared_));
+    VARVE_TRY_ASSIGN(auto found, session.find_among(query_, shared_, key_min_.load()));
     const std::lock_guard guard(mutex_);
-    note_ends(session, found.answer, found.has_more);
+    note_found(session, number, found.answer);
     for (size_t i = 0; i < found.places.size(); ++i) {
       Candidate& candidate = candidates_.emplace_back();
       candidate.result = std::move(found.answer.results[i]);
       candidate.result.session = static_cast<uint32_t>(number);
       candidate.place.place = found.places[i];
+      candidate.is_unreadable = unreadable_.contains({number, found.places[i].row});
     }
     return {};
   }
 
   Status find_and_read(session::Session& session, size_t number) {
-    VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_));
+    VARVE_TRY_ASSIGN(auto found, session.query_among(query_, shared_, key_min_.load()));
     const std::lock_guard guard(mutex_);
-    note_ends(session, found, !found.next.empty());
+    note_found(session, number, found);
     for (auto& result : found.results) {
       result.session = static_cast<uint32_t>(number);
       read_.push_back({std::move(result), {}, false});
@@ -181,11 +186,25 @@ class StoreQuery {
   }
 
   // Mutex held.
-  void note_ends(const session::Session& session, const session::QueryResults& found,
-                 bool has_more) {
-    has_more_ = has_more_ || has_more;
+  void note_found(const session::Session& session, size_t number,
+                  const session::QueryResults& found) {
+    has_more_[number] = found.has_more ? 1 : 0;
     note_ends(session, found.row_end, found.last_seq);
     if (query_.has_vector()) row_ends_[query::vector_end_key(session.id())] = found.vector_end;
+    if (!query_.ascending && !wants_all_) raise_key_min(found.results);
+  }
+
+  // Mutex held. Once a page and one more are found, sessions need not tell of smaller keys than
+  // those have.
+  void raise_key_min(const std::vector<session::QueryResult>& results) {
+    for (const session::QueryResult& result : results) {
+      if (best_keys_.size() > query_.limit) {
+        if (result.key <= best_keys_.top()) break;  // the results are in order
+        best_keys_.pop();
+      }
+      best_keys_.push(result.key);
+    }
+    if (best_keys_.size() > query_.limit) key_min_ = best_keys_.top();
   }
 
   // The ranks are those among the entries of all sessions.
@@ -298,7 +317,7 @@ class StoreQuery {
       sort(&candidates_);
       is_read = read_first();
       if (is_read && wants_more()) {
-        VARVE_TRY(find_in(std::exchange(passed_over_, {})));
+        VARVE_TRY(find_in(take_passed_over()));
         is_read = false;
       }
     }
@@ -306,17 +325,18 @@ class StoreQuery {
     merged.left_out = std::move(left_out_);
     merged.results.reserve(std::min<uint64_t>(query_.limit, candidates_.size()));
     const session::QueryResult* last = nullptr;  // the page ends after it, readable or not
+    bool has_more = has_any_more();
     for (Candidate& candidate : candidates_) {
       const bool is_full = merged.results.size() == query_.limit;
       if (candidate.is_unreadable) {
         if (!is_full) last = &candidate.result;
         continue;
       }
-      has_more_ = has_more_ || is_full;
+      has_more = has_more || is_full;
       if (is_full) break;
       last = &merged.results.emplace_back(std::move(candidate.result));
     }
-    if (has_more_ && last != nullptr) merged.next = next_page(*last);
+    if (has_more && last != nullptr) merged.next = next_page(*last);
     name_sessions(&merged);
     if (query_.explain) {
       json::Tree tree = json::Tree::object();
@@ -327,11 +347,41 @@ class StoreQuery {
     return merged;
   }
 
-  // Whether sessions were passed over for results that turned out not to be there, or unreadable.
+  [[nodiscard]] bool has_any_more() const {
+    return std::find(has_more_.begin(), has_more_.end(), 1) != has_more_.end();
+  }
+
+  // Whether sessions, or results of small keys, were passed over for results that turned out not to
+  // be there, or unreadable.
   [[nodiscard]] bool wants_more() const {
-    const auto count = std::count_if(candidates_.begin(), candidates_.end(),
-                                     [](const Candidate& one) { return !one.is_unreadable; });
-    return !passed_over_.empty() && static_cast<uint64_t>(count) <= query_.limit;
+    if (!passed_over_.empty() && may_be_among_first(passed_over_.front())) return true;
+    const double key_min = key_min_.load();
+    if (key_min == session::kAllKeys) return false;
+    const auto count = std::count_if(
+        candidates_.begin(), candidates_.end(),
+        [&](const Candidate& one) { return !one.is_unreadable && one.result.key >= key_min; });
+    return static_cast<uint64_t>(count) <= query_.limit;
+  }
+
+  // What was passed over is asked for, and all that it has.
+  Numbers take_passed_over() {
+    wants_all_ = true;
+    const bool had_key_min = key_min_.exchange(session::kAllKeys) > session::kAllKeys;
+    Numbers numbers = std::exchange(passed_over_, {});
+    for (const size_t number : had_key_min ? all_ : Numbers()) {
+      if (has_more_[number] == 0) continue;
+      forget_candidates_of(number);
+      numbers.push_back(number);
+    }
+    return numbers;
+  }
+
+  void forget_candidates_of(size_t number) {
+    for (const Candidate& one : candidates_) {
+      const bool is_its = one.result.session == number;
+      if (is_its && one.is_unreadable) unreadable_.emplace(number, one.place.place.row);
+    }
+    std::erase_if(candidates_, [&](const Candidate& one) { return one.result.session == number; });
   }
 
   // Replaces indexes into ids_ by indexes into the list of sessions that have results.
@@ -397,6 +447,7 @@ class StoreQuery {
   // By session: null unless it is kept open between the steps, and whether it has no result.
   std::vector<std::shared_ptr<session::Session>> kept_;
   std::vector<uint8_t> is_done_;
+  std::vector<uint8_t> has_more_;  // beside what it told
   std::vector<query::BestMatch> best_matches_;
   Numbers all_;
   Numbers passed_over_;          // sessions with matches that were not asked for results
@@ -406,9 +457,13 @@ class StoreQuery {
   query::TextStatistics statistics_;
   query::RowEnds row_ends_;  // how far each session was looked at
   double best_match_ = 0;
+  // The keys of a page and one more, the smallest on top, and that one once they are as many.
+  std::priority_queue<double, std::vector<double>, std::greater<>> best_keys_;
+  std::atomic<double> key_min_{session::kAllKeys};
+  bool wants_all_ = false;
+  std::set<std::pair<size_t, uint32_t>> unreadable_;  // sessions and rows, known before
   std::vector<Candidate> candidates_;
   std::vector<Candidate> read_;  // candidates of sessions that are not kept open, with their lines
-  bool has_more_ = false;
   bool no_memory_ = false;
   Status failure_;
   Status left_out_;

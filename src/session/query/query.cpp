@@ -237,9 +237,15 @@ class SessionQuery {
 // Reads the entries of an answer, and explains how each was found.
 class ResultReader {
  public:
-  // wants_ids: every result gets its id.
-  ResultReader(Core& core, const query::Query& query, SessionQuery& session_query, bool wants_ids)
-      : core_(core), query_(query), session_query_(session_query), wants_ids_(wants_ids) {}
+  ResultReader(Core& core, const query::Query& query, SessionQuery& session_query)
+      : core_(core), query_(query), session_query_(session_query) {}
+
+  // Of a query across sessions: every result gets its id, and of those with a key below key_min
+  // there is none.
+  void be_among_others(double key_min) {
+    is_among_others_ = true;
+    key_min_ = key_min;
+  }
 
   // Searches, and notes where the entries are that were found.
   Status find() {
@@ -254,7 +260,7 @@ class ResultReader {
   Result<QueryResults> read() {
     QueryResults results;
     results.results.reserve(rows_.size());
-    if (answer_.has_more) results.next = next_page();
+    if (answer_.has_more && !is_among_others_) results.next = next_page();
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].line) {
         tell(i, std::move(rows_[i].line), &results.results.emplace_back());
@@ -275,7 +281,6 @@ class ResultReader {
   // Instead of read(): for reading later.
   UnreadResults unread() {
     UnreadResults found;
-    found.has_more = answer_.has_more;
     found.answer.results.reserve(rows_.size());
     found.places.reserve(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) {
@@ -290,10 +295,11 @@ class ResultReader {
   // Under the index's lock.
   void take(query::Answer answer) {
     answer_ = std::move(answer);
+    if (key_min_ > kAllKeys) leave_out_small_keys();
     rows_.clear();
     rows_.reserve(answer_.hits.size());
     explanations_.clear();
-    if (answer_.has_more) {
+    if (answer_.has_more && !is_among_others_) {
       last_id_ = core_.index.id(answer_.hits.back().place.row);
       last_seq_ = core_.index.seq(answer_.hits.back().place.row);
       newest_id_ = core_.index.id(answer_.row_end - 1);
@@ -301,7 +307,7 @@ class ResultReader {
     for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
     for (const query::Hit& hit : answer_.hits) {
       FoundRow& found = rows_.emplace_back();
-      if (wants_ids_) {
+      if (is_among_others_) {
         session_query_.find_row(hit.place.row, &found);
       } else {
         session_query_.find_line(hit.place.row, &found);
@@ -313,7 +319,17 @@ class ResultReader {
     }
   }
 
+  // They are the last ones, the order being a falling one.
+  void leave_out_small_keys() {
+    const auto first =
+        std::find_if(answer_.hits.begin(), answer_.hits.end(),
+                     [this](const query::Hit& hit) { return hit.place.key < key_min_; });
+    answer_.has_more = answer_.has_more || first != answer_.hits.end();
+    answer_.hits.erase(first, answer_.hits.end());
+  }
+
   void complete(QueryResults* results) const {
+    results->has_more = answer_.has_more;
     results->row_end = answer_.row_end;
     results->last_seq = answer_.last_seq;
     results->vector_end = session_query_.vector_end();
@@ -358,7 +374,8 @@ class ResultReader {
   Core& core_;
   const query::Query& query_;
   SessionQuery& session_query_;
-  bool wants_ids_;
+  bool is_among_others_ = false;
+  double key_min_ = kAllKeys;
   query::Answer answer_;
   // When there is more: the last hit, and the newest entry that was looked at.
   std::string last_id_;
@@ -379,13 +396,7 @@ Status check_cursor(const Core& core, const query::Query& query) {
           {.member = "after"}};
 }
 
-}  // namespace
-
-Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared) {
-  if (shared == nullptr) VARVE_TRY(check_cursor(core, query));
-  SessionQuery session_query(core, query, shared);
-  session_query.use_vectors();
-  ResultReader reader(core, query, session_query, shared != nullptr);
+Result<QueryResults> find_and_read(Core& core, ResultReader& reader) {
   for (int attempt = 0; attempt < kReplacedMax; ++attempt) {
     VARVE_TRY(reader.find());
     auto results = reader.read();
@@ -398,11 +409,31 @@ Result<QueryResults> run_query(Core& core, const query::Query& query, const Shar
   return replaced_too_often();
 }
 
-Result<UnreadResults> find_unread(Core& core, const query::Query& query,
-                                  const SharedQuery& shared) {
+}  // namespace
+
+Result<QueryResults> run_query(Core& core, const query::Query& query) {
+  VARVE_TRY(check_cursor(core, query));
+  SessionQuery session_query(core, query, nullptr);
+  session_query.use_vectors();
+  ResultReader reader(core, query, session_query);
+  return find_and_read(core, reader);
+}
+
+Result<QueryResults> run_query_among(Core& core, const query::Query& query,
+                                     const SharedQuery& shared, double key_min) {
   SessionQuery session_query(core, query, &shared);
   session_query.use_vectors();
-  ResultReader reader(core, query, session_query, true);
+  ResultReader reader(core, query, session_query);
+  reader.be_among_others(key_min);
+  return find_and_read(core, reader);
+}
+
+Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared,
+                                  double key_min) {
+  SessionQuery session_query(core, query, &shared);
+  session_query.use_vectors();
+  ResultReader reader(core, query, session_query);
+  reader.be_among_others(key_min);
   VARVE_TRY(reader.find());
   return reader.unread();
 }

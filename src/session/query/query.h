@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,17 +26,22 @@ struct SharedQuery {
   query::RankKeys rank_keys;  // of a query with words and a vector; sorted
 };
 
-// Results in order, with their entries, and the cursor of the next page. `shared`: null for a query
-// on this session alone.
-Result<QueryResults> run_query(Core& core, const query::Query& query, const SharedQuery* shared);
+// Results in order, with their entries, and the cursor of the next page.
+Result<QueryResults> run_query(Core& core, const query::Query& query);
 
-// What a query across sessions finds in one of them, read only if it is wanted.
+// A session's part of a query across sessions: results in order, without `next`. Those with a key
+// below key_min are left out, and has_more tells it: others come before them.
+constexpr double kAllKeys = -std::numeric_limits<double>::infinity();
+Result<QueryResults> run_query_among(Core& core, const query::Query& query,
+                                     const SharedQuery& shared, double key_min);
+
+// The same, read only if it is wanted.
 struct UnreadResults {
-  QueryResults answer;              // without lines and without `next`
+  QueryResults answer;              // without lines
   std::vector<Core::Found> places;  // of its results
-  bool has_more = false;
 };
-Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared);
+Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared,
+                                  double key_min);
 
 // The next functions give this session's part of SharedQuery.
 struct CountedWords {

@@ -31,6 +31,7 @@ struct QueryResults {
   uint32_t row_end = 0;                  // how many rows of the session were looked at
   uint64_t last_seq = 0;                 // of the last of these rows; 0: it has none
   uint32_t vector_end = 0;               // how many records of vectors.bin were looked at
+  bool has_more = false;                 // others come after them
   std::string next;                      // cursor of the next page; empty: there is none
   std::string explanation;               // JSON; empty unless it was asked for
   Status left_out;                       // of a store: why the first left-out session was left out

@@ -66,6 +66,65 @@ TEST(StoreQuery, ReadsOnlyWhatItReturns) {
   EXPECT_EQ(sessions.unreadable_count(), 0u);
 }
 
+// Once a page is found, sessions tell of nothing that comes behind it: unless some of the page
+// cannot be read.
+TEST(StoreQuery, WhatWasPassedOverIsAskedForWhenOthersCannotBeRead) {
+  AskedSessions sessions;
+  for (const char* id : {"a", "b", "c", "d"}) sessions.make(id);
+  sessions.add("a", "a9", 9, 0);
+  sessions.add("a", "a8", 8, 0);
+  sessions.add("b", "b2", 2, 0);
+  sessions.add("b", "b1", 1, 0);
+  sessions.add("c", "c7", 7, 0);
+  sessions.add("d", "d6", 6, 0);
+  sessions.add("d", "d5", 5, 0);
+  sessions.damage("a", "a9");
+  sessions.damage("a", "a8");
+  const auto page = sessions.ask(kByImportance);
+  ASSERT_EQ(page.results.size(), 2u);
+  EXPECT_EQ(page.results[0].id(), "c7");
+  EXPECT_EQ(page.results[1].id(), "d6");
+  EXPECT_EQ(sessions.unreadable_count(), 2u) << "each told once";
+  EXPECT_FALSE(page.next.empty());
+  const std::string after = R"({"sort_by":"importance","limit":)";
+  EXPECT_EQ(sessions.ids_found(after + R"(3,"after":")" + page.next + R"("})"),
+            (Ids{"d5", "b2", "b1"}));
+}
+
+// By match, sessions are passed over that cannot have a better one; here they are all alike, and
+// the latest comes first.
+TEST(StoreQuery, SessionsThatWerePassedOverAreAskedWhenOthersCannotBeRead) {
+  AskedSessions sessions;
+  for (int i = 10; i < 45; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    sessions.make(name);
+    if (i < 42) {  // as many as are asked at once
+      sessions.add(name, name + "early", 5, i);
+      sessions.add(name, name + "late", 5, 1000 + i);
+    } else {
+      sessions.add(name, name + "middle", 5, 500 + i);
+    }
+  }
+  sessions.ask(R"({"text":"fox","sort_by":"match","limit":0})");  // now the words are indexed
+  for (int i = 10; i < 42; ++i) {
+    sessions.damage("s" + std::to_string(i), "s" + std::to_string(i) + "late");
+  }
+  EXPECT_EQ(sessions.ids_found(R"({"text":"fox","sort_by":"match","limit":2})"),
+            (Ids{"s44middle", "s43middle"}));
+}
+
+TEST(StoreQuery, TheSmallestKeysComeFirstWhereTheOrderSaysSo) {
+  AskedSessions sessions;
+  for (const char* id : {"a", "b", "c"}) sessions.make(id);
+  for (int i = 1; i < 4; ++i) {
+    sessions.add("a", "a" + std::to_string(3 * i), 3 * i, 0);
+    sessions.add("b", "b" + std::to_string(3 * i - 1), 3 * i - 1, 0);
+    sessions.add("c", "c" + std::to_string(3 * i - 2), 3 * i - 2, 0);
+  }
+  EXPECT_EQ(sessions.ids_found(R"({"sort_by":"importance","order":"asc","limit":3})"),
+            (Ids{"c1", "b2", "a3"}));
+}
+
 TEST(StoreQuery, WhatCannotBeReadMakesRoomForTheNext) {
   AskedSessions sessions;
   sessions.make("a");
