@@ -12,12 +12,21 @@ type ContextRequest struct {
 	Question     string           `json:"question,omitempty"`
 	Retrieve     []map[string]any `json:"retrieve,omitzero"`
 	Rank         []map[string]any `json:"rank,omitzero"`
+	Across       *Across          `json:"across,omitempty"`
 	Budget       Budget           `json:"budget,omitzero"`
 	KeepTogether *bool            `json:"keep_together,omitempty"`
 	Pinned       []string         `json:"pinned,omitempty"`
 	ExcludeIDs   []string         `json:"exclude_ids,omitempty"`
 	Format       string           `json:"format,omitempty"` // markdown, chat, json, plain
 	Now          time.Time        `json:"now,omitzero"`
+}
+
+// Across says which other sessions of the store the question and the queries are asked of, too.
+// &Across{} is all of them, everybody's: where a UserID may be empty, look first.
+type Across struct {
+	UserID     string   `json:"user_id,omitempty"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	SessionIDs []string `json:"session_ids,omitzero"`
 }
 
 // Budget is how many tokens a context may have: MaxTokens without ReserveTokens. A MaxTokens of 0 is
@@ -39,10 +48,11 @@ type BuiltContext struct {
 
 // ContextItem is an entry that is in a context.
 type ContextItem struct {
-	ID     string  `json:"id"`
-	Tokens int64   `json:"tokens"`
-	Rank   float64 `json:"rank"`
-	Source string  `json:"source"` // pinned, recalled, recent
+	ID        string  `json:"id"`
+	SessionID string  `json:"session_id"` // empty unless the request had Across
+	Tokens    int64   `json:"tokens"`
+	Rank      float64 `json:"rank"`
+	Source    string  `json:"source"` // pinned, recalled, recent
 }
 
 // BuildContext gives the part of the session that fits a model's context window. The request is a

@@ -2,6 +2,7 @@ package varve_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,48 @@ func conversation(t *testing.T, session *varve.Session) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestBuildContextAcrossSessions(t *testing.T) {
+	store, _ := inMemory(t)
+	open := func(id, user, said string) *varve.Session {
+		session, err := store.CreateSession(varve.SessionOptions{SessionID: id, UserID: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { session.Close() })
+		if _, err := session.Record("user_message", map[string]any{"content": said}); err != nil {
+			t.Fatal(err)
+		}
+		return session
+	}
+	open("earlier", "ann", "My kayak is red")
+	open("of-bob", "bob", "My kayak is blue")
+	today := open("today", "ann", "Hello again")
+	for _, given := range []struct {
+		across *varve.Across
+		want   []string
+	}{
+		{nil, []string{""}},
+		{&varve.Across{UserID: "ann"}, []string{"earlier", "today"}},
+		{&varve.Across{SessionIDs: []string{"of-bob"}}, []string{"of-bob", "today"}},
+		{&varve.Across{}, []string{"earlier", "of-bob", "today"}},
+	} {
+		built, err := today.BuildContext(varve.ContextRequest{Question: "Is the kayak red?",
+			Across: given.across})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sessions []string
+		for _, item := range built.Items {
+			sessions = append(sessions, item.SessionID)
+		}
+		if slices.Sort(sessions); !slices.Equal(sessions, given.want) {
+			t.Errorf("%+v: %q", given.across, sessions)
+		}
+	}
+	_, err := today.BuildContext(varve.ContextRequest{Across: &varve.Across{SessionIDs: []string{}}})
+	expectError(t, err, varve.ErrInvalidArgument, "across.session_ids")
 }
 
 func TestBuildContext(t *testing.T) {

@@ -121,6 +121,8 @@ export interface ContextRequest {
   retrieve?: readonly {
     recency?: number; importance?: number; types?: readonly string[]; query?: Query }[];
   rank?: readonly { temporal?: number; importance?: number; match?: number }[];
+  /** Asked, too: {} is every session of the store, everybody's. */
+  across?: { userId?: string; agentId?: string; sessionIds?: readonly string[] };
   budget?: { maxTokens?: number; reserveTokens?: number };
   keepTogether?: boolean;
   pinned?: readonly string[];
@@ -131,7 +133,8 @@ export interface ContextRequest {
 
 export interface Context {
   text: string;
-  items: { id: string; tokens: number; rank: number; source: string }[];
+  /** With a `sessionId` when the request has `across`. */
+  items: { id: string; sessionId?: string; tokens: number; rank: number; source: string }[];
   tokenCount: number;
   dropped: number;
   truncated: boolean;

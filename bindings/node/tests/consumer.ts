@@ -39,6 +39,8 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await session.record('tool_call', { name: 'ferry', arguments: {}, callId: 'c1' });
   const { text, tokenCount } = await session.buildContext({
     question: 'tea', budget: { maxTokens: 100 } });
+  const across = await session.buildContext({ question: 'tea', across: { userId: 'ann' } });
+  console.log(across.items.map(({ id, sessionId = '' }) => `${sessionId}/${id}`));
   await session.putVector(id, [0.1, 0.2]);
   await using memory: Memory = await store.openMemory({ userId: 'ann' });
   await memory.record('talk', { role: 'user', content: text.slice(tokenCount) });

@@ -139,6 +139,24 @@ function talk(t) {
   return { store, session };
 }
 
+test('a context recalls from other sessions of the user', async (t) => {
+  const store = openStore(t);
+  const open = async (sessionId, userId, content) => {
+    const session = await store.createSession({ sessionId, userId });
+    await session.record('user_message', { content });
+    return session;
+  };
+  await open('earlier', 'ann', 'My kayak is red');
+  await open('of-bob', 'bob', 'My kayak is blue');
+  const today = await open('today', 'ann', 'Hello again');
+  const sessionsOf = async (across) => (await today.buildContext({
+    question: 'Is the kayak red?', across })).items.map(({ sessionId }) => sessionId).sort();
+  assert.deepEqual(await sessionsOf({ userId: 'ann' }), ['earlier', 'today']);
+  assert.deepEqual(await sessionsOf({ sessionIds: ['of-bob'] }), ['of-bob', 'today']);
+  assert.deepEqual(await sessionsOf({}), ['earlier', 'of-bob', 'today']);
+  await assert.rejects(sessionsOf({ userId: '' }), { code: 'VARVE_INVALID_ARGUMENT' });
+});
+
 for (const way of ['Sync', '']) {
   test(`contexts are counted by the model's own tokenizer, ${way || 'promise'}`, async (t) => {
     const { store, session } = talk(t);

@@ -113,6 +113,22 @@ def test_vectors(session, form):
         session.put_vector("a", [])
 
 
+def test_a_context_recalls_from_other_sessions_of_the_user(store):
+    for session_id, user_id, said in [("earlier", "ann", "My kayak is red"),
+                                      ("of-bob", "bob", "My kayak is blue"),
+                                      ("today", "ann", "Hello again")]:
+        with store.create_session(session_id=session_id, user_id=user_id) as session:
+            session.record("user_message", {"content": said})
+    with store.open_session("today") as today:
+        for across, expected in [({"user_id": "ann"}, ["earlier", "today"]),
+                                 ({"session_ids": ["of-bob"]}, ["of-bob", "today"]),
+                                 ({}, ["earlier", "of-bob", "today"])]:
+            context = today.build_context(question="Is the kayak red?", across=across)
+            assert sorted(item["session_id"] for item in context["items"]) == expected
+        with pytest.raises(varve.InvalidArgument, match="across.user_id"):
+            today.build_context(across={"user_id": ""})
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_question_has_a_vector_of_the_same_forms(session, form):
     session.add_batch([{"id": "a", "type": "finding", "content": 1},

@@ -36,6 +36,9 @@ pub struct ContextRequest {
     /// Weights of measures from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<Vec<Value>>,
+    /// The question and the queries are asked of these sessions, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub across: Option<Across>,
     /// How many tokens the text may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -57,6 +60,42 @@ pub struct ContextRequest {
     /// Members that this type does not have.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// Other sessions of the store that a context recalls from; [`Across::default`] is all of them,
+/// everybody's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[must_use = "each step gives the value with it; pass the last one to ContextRequest::across"]
+pub struct Across {
+    /// Only sessions of this user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// Only sessions of this agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Only these sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_ids: Option<Vec<String>>,
+}
+
+impl Across {
+    /// The sessions of one user.
+    pub fn user(user_id: impl Into<String>) -> Self {
+        Across { user_id: Some(user_id.into()), ..Across::default() }
+    }
+
+    /// Of them only those of this agent.
+    pub fn agent(mut self, agent_id: impl Into<String>) -> Self {
+        self.agent_id = Some(agent_id.into());
+        self
+    }
+
+    /// Of them only these.
+    pub fn sessions<T: Into<String>>(mut self, ids: impl IntoIterator<Item = T>) -> Self {
+        self.session_ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
 }
 
 /// How many tokens a context may have: `max_tokens - reserve_tokens`.
@@ -125,6 +164,12 @@ impl ContextRequest {
     /// How much it counts that the words match.
     pub fn rank_match(self, weight: f64) -> Self {
         self.weigh("match", weight)
+    }
+
+    /// Recalls from these sessions, too.
+    pub fn across(mut self, sessions: Across) -> Self {
+        self.across = Some(sessions);
+        self
     }
 
     /// At most so many tokens, those in reserve included.
@@ -203,6 +248,9 @@ pub struct Context {
 pub struct ContextItem {
     /// Which entry.
     pub id: String,
+    /// Of which session, in a context across sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     /// How many tokens it takes.
     pub tokens: u64,
     /// What it was ranked by.
@@ -241,6 +289,7 @@ mod without_library {
             .rank_time(0.25)
             .rank_importance(0.5)
             .rank_match(1.0)
+            .across(Across::user("ann").agent("cook").sessions(["s1"]))
             .max_tokens(300)
             .reserve_tokens(50)
             .keep_together(false)
@@ -252,10 +301,13 @@ mod without_library {
         let expected = json!({
             "question": "why?", "retrieve": [{"recency": 3}, {"types": ["tool_call"], "recency": 4},
             {"importance": 5}, {"query": {"text": "tea"}}], "rank": [{"temporal": 0.25},
-            {"importance": 0.5}, {"match": 1.0}], "budget": {"max_tokens": 300,
+            {"importance": 0.5}, {"match": 1.0}], "across": {"user_id": "ann", "agent_id": "cook",
+            "session_ids": ["s1"]}, "budget": {"max_tokens": 300,
             "reserve_tokens": 50}, "keep_together": false, "pinned": ["a"], "exclude_ids": ["b"],
             "format": "chat", "now": "2026-03-01T00:00:00Z", "colour": "blue"});
         assert_eq!(serde_json::to_value(request).expect("written"), expected);
         assert_eq!(serde_json::to_string(&ContextRequest::default()).expect("written"), "{}");
+        let of_all = ContextRequest::default().across(Across::default());
+        assert_eq!(serde_json::to_string(&of_all).expect("written"), r#"{"across":{}}"#);
     }
 }

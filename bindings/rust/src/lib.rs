@@ -78,7 +78,7 @@ mod trace;
 mod window;
 
 pub use answer::Answer;
-pub use context::{Budget, Context, ContextItem, ContextRequest};
+pub use context::{Across, Budget, Context, ContextItem, ContextRequest};
 pub use document::{Document, Json};
 pub use entry::Entry;
 pub use error::{Error, ErrorKind, Result};

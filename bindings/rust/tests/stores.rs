@@ -7,8 +7,8 @@ use std::fs;
 use std::sync::Barrier;
 use std::thread;
 use varve::{
-    ContextRequest, Entry, ErrorKind, MemoryOptions, Message, Query, Session, SessionOptions,
-    Store, Window,
+    Across, ContextRequest, Entry, ErrorKind, MemoryOptions, Message, Query, Session,
+    SessionOptions, Store, Window,
 };
 
 fn session() -> varve::Result<Session> {
@@ -121,6 +121,33 @@ fn a_memory_that_goes_leaves_its_sessions() -> Outcome {
     assert_eq!(store.stats()?.sessions_open, 1);
     drop(clone);
     assert_eq!(store.stats()?.sessions_open, 0);
+    Ok(())
+}
+
+#[test]
+fn a_context_recalls_from_other_sessions_of_the_user() -> Outcome {
+    let store = Store::open("memory:")?;
+    let open = |id: &str, user: &str, said: &str| -> varve::Result<varve::Session> {
+        let options = json!({"session_id": id, "user_id": user});
+        let session = store.create_session(options)?;
+        session.record("user_message", json!({"content": said}))?;
+        Ok(session)
+    };
+    open("earlier", "ann", "My kayak is red")?;
+    open("of-bob", "bob", "My kayak is blue")?;
+    let today = open("today", "ann", "Hello again")?;
+    for (across, expected) in [
+        (Across::user("ann"), vec!["earlier", "today"]),
+        (Across::default().sessions(["of-bob"]), vec!["of-bob", "today"]),
+        (Across::default(), vec!["earlier", "of-bob", "today"]),
+    ] {
+        let context = today.context(ContextRequest::new("Is the kayak red?").across(across))?;
+        let mut sessions: Vec<_> =
+            context.items.iter().map(|item| item.session_id.as_deref().unwrap_or("")).collect();
+        sessions.sort_unstable();
+        assert_eq!(sessions, expected);
+    }
+    assert_eq!(today.context(())?.items[0].session_id, None);
     Ok(())
 }
 

@@ -143,13 +143,17 @@ class SessionPage(TypedDict):
     next: Optional[str]
 
 
-class ContextItem(TypedDict):
-    """One entry of a context."""
-
+class _Chosen(TypedDict):
     id: str
     tokens: int
     rank: float
     source: str
+
+
+class ContextItem(_Chosen, total=False):
+    """One entry of a context."""
+
+    session_id: str  # of a context across sessions
 
 
 class Context(TypedDict):
