@@ -69,6 +69,27 @@ class Context(Conversation):
         chat = json.loads(self.build("--format", "chat", "-q").stdout)
         self.assertEqual(chat[0], {"role": "user", "content": "I bought a red kayak."})
 
+    def test_other_sessions_are_asked_too(self):
+        for session, user, said in [("trip", "ann", "The kayak went on the ferry."),
+                                    ("of-bob", "bob", "I sold my blue kayak.")]:
+            self.run_cli("create", session, "--user", user)
+            self.run_cli("add", session, "--type", "message", said)
+
+        def others(*words):
+            answer = self.run_json("context", "-s", "chat", "kayak?", "--exclude", "t5", *words)
+            return {item["session_id"] for item in answer["items"]} - {"chat"}
+        self.assertEqual(others("--user", "ann"), {"trip"})
+        self.assertEqual(others("--also", "of-bob", "--also", "trip"), {"of-bob", "trip"})
+        self.assertEqual(others("--user", "ann", "--also", "of-bob"), set())
+        self.assertEqual(others("--all"), {"trip", "of-bob"})
+        self.assertEqual(others("--all", "--agent", "nobody"), set())
+        done = self.build("kayak?", "--all")
+        self.assertIn("user: I bought a red kayak.\n", done.stdout)
+        self.assertIn("message: The kayak went on the ferry.\n", done.stdout)
+        self.assertRegex(done.stderr, r"7 entries in \(2 of 2 other sessions\), 0 found")
+        done = self.build("kayak?", "--user", "ann")
+        self.assertRegex(done.stderr, r"6 entries in \(1 of 1 other session\), 0 found")
+
     def test_a_budget_too_small_gives_nothing(self):
         done = self.build("--tokens", "5")
         self.assertEqual(done.stdout, "")

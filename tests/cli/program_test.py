@@ -245,6 +245,8 @@ class Mistakes(CliTest):
             (["context", "-s", "notes", "--tokens", "10", "--reserve", "20"],
              "--reserve: must not be more than 'max_tokens', which is 10"),
             (["context", "-s", "notes", "--pin", "a b"], "--pin: 'a b' is not an id"),
+            (["context", "-s", "notes", "--all", "--user", ""], "the value of --user is empty"),
+            (["context", "-s", "notes", "--also", "a b"], "--also: 'a b' is not an id"),
         )
         for words, message in cases:
             with self.subTest(words):

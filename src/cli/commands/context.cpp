@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <set>
 
 #include "cli/arguments/arguments.h"
 #include "cli/arguments/command.h"
@@ -24,6 +25,10 @@ struct ContextOptions {
   std::string format;
   std::vector<std::string> pinned;
   std::vector<std::string> excluded;
+  bool all = false;
+  std::string user;
+  std::string agent;
+  std::vector<std::string> also;
   std::string now;
   std::string request;
 };
@@ -36,6 +41,15 @@ struct Share {
   int64_t tokens = 0;
 };
 
+// The other sessions that are asked; null for none.
+json::value across_of(const ContextOptions& options) {
+  json::object across;
+  if (!options.user.empty()) across["user_id"] = options.user;
+  if (!options.agent.empty()) across["agent_id"] = options.agent;
+  if (!options.also.empty()) across["session_ids"] = array_of(options.also);
+  return options.all || !across.empty() ? json::value(across) : json::value();
+}
+
 Result<std::string> request_of(const ContextOptions& options) {
   if (!options.request.empty()) return options.request;
   json::object request;
@@ -43,6 +57,8 @@ Result<std::string> request_of(const ContextOptions& options) {
       json::object{{"max_tokens", options.tokens}, {"reserve_tokens", options.reserve}};
   const std::string question = options.words.joined();
   if (!question.empty()) request["question"] = question;
+  const json::value across = across_of(options);
+  if (!across.is_null()) request["across"] = across;
   if (!options.format.empty()) request["format"] = options.format;
   if (!options.pinned.empty()) request["pinned"] = array_of(options.pinned);
   if (!options.excluded.empty()) request["exclude_ids"] = array_of(options.excluded);
@@ -65,6 +81,9 @@ void name_mistake(Failure& failure, const ContextOptions& options) {
                                   {"budget.reserve_tokens", "--reserve"},
                                   {"pinned", "--pin"},
                                   {"exclude_ids", "--exclude"},
+                                  {"across.user_id", "--user"},
+                                  {"across.agent_id", "--agent"},
+                                  {"across.session_ids", "--also"},
                                   {"now", "--now"}});
 }
 
@@ -121,8 +140,24 @@ std::string bar_of(const Invocation& invocation, const std::array<Share, 6>& sha
   return bar + "]";
 }
 
-void note_budget(Invocation& invocation, const json::object& answer,
-                 const ContextOptions& options) {
+// " (3 of 2 other sessions)", or nothing when all are of this one.
+std::string of_others(const json::object& answer, const std::string& session_id) {
+  std::set<std::string> others;
+  int64_t count = 0;
+  for (const json::value& item : array_at(answer, "items")) {
+    const std::string of = string_at(item.as_object(), "session_id");
+    if (of.empty() || of == session_id) continue;
+    others.insert(of);
+    count += 1;
+  }
+  if (count == 0) return "";
+  const auto other_count = static_cast<int64_t>(others.size());
+  return " (" + format_count(count) + " of " +
+         format_count(other_count, "other session", "other sessions") + ")";
+}
+
+void note_budget(Invocation& invocation, const json::object& answer, const ContextOptions& options,
+                 const std::string& session_id) {
   int64_t tokens = 0;
   int64_t reserve = 0;
   read_budget(options, &tokens, &reserve);
@@ -140,8 +175,8 @@ void note_budget(Invocation& invocation, const json::object& answer,
   const int64_t out = integer_at(answer, "dropped");
   invocation.note(format_count(integer_at(answer, "token_count")) + " of " +
                   format_count(tokens, "token", "tokens") + "; " +
-                  format_count(in, "entry", "entries") + " in, " + format_count(out) +
-                  " found and left out");
+                  format_count(in, "entry", "entries") + " in" + of_others(answer, session_id) +
+                  ", " + format_count(out) + " found and left out");
 }
 
 Outcome check(const Invocation& invocation, const ContextOptions& options) {
@@ -177,7 +212,7 @@ int run_context(Invocation& invocation, const ContextOptions& options) {
                                                              : given);
   if (!given.empty() && !given.ends_with('\n')) invocation.out().write("\n");
   invocation.out().flush();
-  note_budget(invocation, answer, options);
+  note_budget(invocation, answer, options, id);
   return kExitOk;
 }
 
@@ -199,6 +234,14 @@ Runner declare_context(CLI::App& app) {
   app.add_option("--exclude", options->excluded, "An entry to leave out; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID");
+  app.add_flag("-a,--all", options->all, "Recall from every session of the store, too");
+  app.add_option("--user", options->user, "Recall from the sessions of this user, too")
+      ->type_name("ID");
+  app.add_option("--agent", options->agent, "Recall from the sessions of this agent, too")
+      ->type_name("ID");
+  app.add_option("--also", options->also, "Recall from this session, too; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("SESSION");
   app.add_option("--now", options->now, "The moment at which ages are computed")->type_name("TIME");
   app.add_option("--request", options->request, "The whole request as JSON, instead of the above")
       ->type_name("JSON");
@@ -208,17 +251,20 @@ Runner declare_context(CLI::App& app) {
 }  // namespace
 
 Command context_command() {
-  return {"context",
-          "show what a model would be given for a question",
-          "[QUESTION...]",
-          "Builds the context that varve_context_build gives: the entries that answer the "
-          "question, the newest and the pinned ones, as many as fit into the tokens. Without a "
-          "question, the newest.\n\n"
-          "The text goes to standard output. How the tokens are spent is shown on standard error, "
-          "as a bar and in numbers, unless --quiet is given. With --json the whole answer.",
-          "varve context -s notes \"where did we put the kettle?\" --tokens 2000\n"
-          "varve context -s notes --format chat --reserve 500 --pin mem_house_rules",
-          &declare_context};
+  return {
+      "context",
+      "show what a model would be given for a question",
+      "[QUESTION...]",
+      "Builds the context that varve_context_build gives: the entries that answer the "
+      "question, the newest and the pinned ones, as many as fit into the tokens. Without a "
+      "question, the newest. With --all, --user, --agent or --also, what answers the question is "
+      "recalled from other sessions as well.\n\n"
+      "The text goes to standard output. How the tokens are spent is shown on standard error, "
+      "as a bar and in numbers, unless --quiet is given. With --json the whole answer.",
+      "varve context -s notes \"where did we put the kettle?\" --tokens 2000\n"
+      "varve context -s notes --format chat --reserve 500 --pin mem_house_rules\n"
+      "varve context -s today --user ann \"which colour is her kayak?\"",
+      &declare_context};
 }
 
 }  // namespace varve::cli

@@ -28,7 +28,7 @@ _varve() {
     --role --id --timestamp --expires-at --reason -f --format -o --output --exclude-tag --since
     --until --min-importance --related --relation --depth --query --where --text --sort
     -i --interval --by --count --reapply-deletions --evict-below --tokens
-    --reserve --pin --exclude --now --request --vector-file --vector-weight '
+    --reserve --pin --exclude --also --now --request --vector-file --vector-weight '
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' operands=() i word
   COMPREPLY=()
@@ -56,7 +56,7 @@ _varve() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    -s | --session)
+    -s | --session | --also)
       mapfile -t COMPREPLY < <(compgen -W "$(_varve_run ls --limit 1000)" -- "$current")
       return
       ;;
@@ -128,7 +128,10 @@ _varve() {
         --jsonl --create'
       ;;
     transcript) options='--limit' ;;
-    context) options='--tokens --reserve --format --pin --exclude --now --request' ;;
+    context)
+      options='--tokens --reserve --format --pin --exclude --all --user --agent --also --now
+        --request'
+      ;;
     chat-log) options='--limit --type' ;;
     log) options="$conditions --limit --oneline --full --reverse" ;;
     delete | forget) options="$conditions --where --text --reason --yes" ;;
