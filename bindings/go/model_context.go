@@ -1,6 +1,8 @@
 package varve
 
 import (
+	"encoding/json"
+	"errors"
 	"time"
 
 	"varve/internal/raw"
@@ -22,11 +24,25 @@ type ContextRequest struct {
 }
 
 // Across says which other sessions of the store the question and the queries are asked of, too.
-// &Across{} is all of them, everybody's: where a UserID may be empty, look first.
+// One without any condition is refused unless All is set, for it is mostly that of a program that
+// does not know whose turn it is.
 type Across struct {
-	UserID     string   `json:"user_id,omitempty"`
-	AgentID    string   `json:"agent_id,omitempty"`
-	SessionIDs []string `json:"session_ids,omitzero"`
+	UserID     string
+	AgentID    string
+	SessionIDs []string
+	All        bool // every session, everybody's, that the others do not leave out
+}
+
+// MarshalJSON writes what varve_context_build takes.
+func (a Across) MarshalJSON() ([]byte, error) {
+	if !a.All && a.UserID == "" && a.AgentID == "" && a.SessionIDs == nil {
+		return nil, errors.New("Across names no user, agent or session; set All to mean every session")
+	}
+	return json.Marshal(struct {
+		UserID     string   `json:"user_id,omitempty"`
+		AgentID    string   `json:"agent_id,omitempty"`
+		SessionIDs []string `json:"session_ids,omitzero"`
+	}{a.UserID, a.AgentID, a.SessionIDs})
 }
 
 // Budget is how many tokens a context may have: MaxTokens without ReserveTokens. A MaxTokens of 0 is

@@ -51,7 +51,7 @@ func TestBuildContextAcrossSessions(t *testing.T) {
 		{nil, []string{""}},
 		{&varve.Across{UserID: "ann"}, []string{"earlier", "today"}},
 		{&varve.Across{SessionIDs: []string{"of-bob"}}, []string{"of-bob", "today"}},
-		{&varve.Across{}, []string{"earlier", "of-bob", "today"}},
+		{&varve.Across{All: true}, []string{"earlier", "of-bob", "today"}},
 	} {
 		built, err := today.BuildContext(varve.ContextRequest{Question: "Is the kayak red?",
 			Across: given.across})
@@ -68,6 +68,8 @@ func TestBuildContextAcrossSessions(t *testing.T) {
 	}
 	_, err := today.BuildContext(varve.ContextRequest{Across: &varve.Across{SessionIDs: []string{}}})
 	expectError(t, err, varve.ErrInvalidArgument, "across.session_ids")
+	_, err = today.BuildContext(varve.ContextRequest{Across: &varve.Across{}})
+	expectError(t, err, varve.ErrInvalidArgument, "set All")
 }
 
 func TestBuildContext(t *testing.T) {

@@ -30,6 +30,15 @@ function conditions(given) {
   return options(query);
 }
 
+/** A context's request: a user that is undefined is a mistake, and would be everybody. */
+function contextRequest(given) {
+  const request = members(given);
+  const across = typeof request === 'object' && !ArrayBuffer.isView(request)
+    ? request?.across : undefined;
+  if (across !== undefined) refuseLeftOut(across, 'across');
+  return options(request);
+}
+
 /** Refuses what would become other numbers: null 0, and of a Buffer each byte one. */
 function floats(values) {
   const isVector = Array.isArray(values) ? values.every((value) => typeof value === 'number')
@@ -93,7 +102,8 @@ define(Session, {
   files: { calls: 'varve_session_files', gives: givesReport },
   index: { calls: 'varve_session_index', gives: givesIndex },
   buildContext: {
-    calls: 'varve_context_build', takes: (request) => [options(request)], gives: givesReport },
+    calls: 'varve_context_build', takes: (request) => [contextRequest(request)],
+    gives: givesReport },
   record: {
     calls: 'varve_context_record', takes: (kind, step) => [kind, document(step, stepToWire)] },
   putVector: {

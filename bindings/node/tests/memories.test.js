@@ -155,6 +155,10 @@ test('a context recalls from other sessions of the user', async (t) => {
   assert.deepEqual(await sessionsOf({ sessionIds: ['of-bob'] }), ['of-bob', 'today']);
   assert.deepEqual(await sessionsOf({}), ['earlier', 'of-bob', 'today']);
   await assert.rejects(sessionsOf({ userId: '' }), { code: 'VARVE_INVALID_ARGUMENT' });
+  await assert.rejects(sessionsOf({ userId: undefined }), {
+    code: 'VARVE_INVALID_ARGUMENT', message: /across.userId is undefined/ });
+  await assert.rejects(sessionsOf({ sessionIds: [undefined] }), /across.sessionIds\[0\] is undef/);
+  assert.deepEqual(await sessionsOf(undefined), [undefined]);
 });
 
 for (const way of ['Sync', '']) {
