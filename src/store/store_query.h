@@ -7,7 +7,8 @@
 // cost: opens the sessions one after another, with at most `thread_count` threads of this call.
 // Those that have none of the words are opened once; the others for each of the three steps that a
 // query with words takes (count, best match, results), but not for the last one when the results
-// are ordered by their match and other sessions have better ones. Up to kKeptOpenMax stay open in
+// are ordered by their match and other sessions have better ones. Once a page is found, the
+// sessions asked later tell only of results that may be on it. Up to kKeptOpenMax stay open in
 // between, with no more than half of the files that the process may have open; fewer, and in the
 // end none, where the host leaves fewer descriptors. For the next query, kept_sessions.h keeps
 // some.

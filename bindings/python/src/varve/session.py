@@ -188,7 +188,8 @@ class Session(Handle):
 
     def build_context(self, request: Options = None, /, **members: Any) -> Context:
         """The part of the memory that fits into a model's context window (docs/context.md):
-        `build_context(question="...", budget={"max_tokens": 4000})`. The text is in "text"."""
+        `build_context(question="...", budget={"max_tokens": 4000})`. The text is in "text".
+        With `across={"user_id": "ann"}` it recalls from Ann's other sessions, too."""
         return cast(Context, self._document(self._api.varve_context_build,
                                             *_call.options(request, members)))
 
