@@ -262,6 +262,15 @@ Calls query_calls() {
                  kNul, &o.text, &o.len, &o.error);
            })
           .always_the_same(),
+      call("varve_context_build",
+           [](Ground& g, Outs& o) {
+             return varve_context_build(
+                 g.session, R"({"question":"kettle","across":{},"budget":{"max_tokens":500}})",
+                 kNul, &o.text, &o.len, &o.error);
+           })
+          .named("across")
+          .leaving_out()
+          .always_the_same(),
       call("varve_context_record", [](Ground& g, Outs& o) {
         return varve_context_record(g.session, "user_message", kNul,
                                     R"({"id":"n","content":"hello"})", kNul, &o.text, &o.len,

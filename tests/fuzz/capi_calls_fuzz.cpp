@@ -57,7 +57,7 @@ constexpr const char* kTexts[] = {
     R"({"dry_run":true})",
     R"({"deep":true})",
     R"({"title":"t","ttl_hours":1})",
-    R"({"max_tokens":50,"format":"markdown","query":{"text":"tea"}})",
+    R"({"question":"hello","across":{},"budget":{"max_tokens":50}})",
     R"({"storage":{"max_entry_size_bytes":100,"max_user_sessions":1}})",
     R"({"durability":"os","integrity":{"recovery":"strict"}})",
     R"({"format":"json"})",

@@ -125,7 +125,9 @@ CAPI_CALLS = {
     "context": ADDED + of_session("varve_context_record", known("user_message"),
                                   known('{"content":"hello","tool":"x","call_id":"1"}'),
                                   OUT, OUT, OUT)
-               + of_session("varve_context_build", NONE, OUT, OUT, OUT),
+               + of_session("varve_context_build", NONE, OUT, OUT, OUT)
+               + of_session("varve_context_build", known('{"question":"hello","across":{},"budget":{"max_tokens":50}}'),
+                            OUT, OUT, OUT),
     "closed_store": ADDED + CLOSE + b"\1\1" + of_session("varve_session_sync", OUT)
                     + CLOSE + b"\1\1" + CLOSE + b"\2\0",
     "bad_texts": CREATE + b"".join(call("varve_session_add", HANDLE, form, OUT, OUT, OUT)
