@@ -24,8 +24,9 @@
  * rank            the weight of each measure, from 0 to 1e6: time, importance as given, match of
  *                 the words; without rank the match, or the time where nothing is matched
  * across          the question and each query are asked of these sessions of the store, too:
- *                 user_id, agent_id, session_ids as in varve_store_query; {} is all of them. The
- *                 newest, the most important and the pinned entries are of this session
+ *                 user_id, agent_id, session_ids as in varve_store_query, of which a session must
+ *                 fit all; {} is every session. The newest, the most important and the pinned
+ *                 entries are of this session
  * budget          the text has at most max_tokens - reserve_tokens tokens; by default 4000 and 0
  * keep_together   a tool call and its results are both in or both out; by default true
  * pinned          entries that come first, before anything is ranked; unknown ids are ignored

@@ -86,9 +86,10 @@ class Context(Conversation):
         done = self.build("kayak?", "--all")
         self.assertIn("user: I bought a red kayak.\n", done.stdout)
         self.assertIn("message: The kayak went on the ferry.\n", done.stdout)
-        self.assertRegex(done.stderr, r"7 entries in \(2 of 2 other sessions\), 0 found")
+        self.assertRegex(done.stderr, r"7 entries in \(2 from 2 other sessions\), 0 found")
         done = self.build("kayak?", "--user", "ann")
-        self.assertRegex(done.stderr, r"6 entries in \(1 of 1 other session\), 0 found")
+        self.assertNotIn("blue", done.stdout)
+        self.assertRegex(done.stderr, r"6 entries in \(1 from 1 other session\), 0 found")
 
     def test_a_budget_too_small_gives_nothing(self):
         done = self.build("--tokens", "5")

@@ -247,6 +247,9 @@ class Mistakes(CliTest):
             (["context", "-s", "notes", "--pin", "a b"], "--pin: 'a b' is not an id"),
             (["context", "-s", "notes", "--all", "--user", ""], "the value of --user is empty"),
             (["context", "-s", "notes", "--also", "a b"], "--also: 'a b' is not an id"),
+            (["context", "-s", "notes", "--request", "{}", "--all"], "--all excludes --request"),
+            (["context", "-s", "notes", "--request", "{}", "--pin", "a"],
+             "--pin excludes --request"),
         )
         for words, message in cases:
             with self.subTest(words):

@@ -88,6 +88,7 @@ OPEN = call("open_memory", NONE, OUT, OUT)
 CREATE = OPEN + call("varve_session_create", HANDLE, known('{"session_id":"s"}'), OUT, OUT)
 ENTRY = known('{"id":"a","type":"message","content":{"role":"user","content":"hello"},'
               '"tags":["t.u"]}')
+ACROSS = known('{"question":"hello","across":{},"budget":{"max_tokens":50}}')
 HELLO = known('{"role":"user","content":"Hello"}')
 ADDED = CREATE + call("varve_session_add", HANDLE, ENTRY, OUT, OUT, OUT)
 
@@ -126,8 +127,7 @@ CAPI_CALLS = {
                                   known('{"content":"hello","tool":"x","call_id":"1"}'),
                                   OUT, OUT, OUT)
                + of_session("varve_context_build", NONE, OUT, OUT, OUT)
-               + of_session("varve_context_build", known('{"question":"hello","across":{},"budget":{"max_tokens":50}}'),
-                            OUT, OUT, OUT),
+               + of_session("varve_context_build", ACROSS, OUT, OUT, OUT),
     "closed_store": ADDED + CLOSE + b"\1\1" + of_session("varve_session_sync", OUT)
                     + CLOSE + b"\1\1" + CLOSE + b"\2\0",
     "bad_texts": CREATE + b"".join(call("varve_session_add", HANDLE, form, OUT, OUT, OUT)

@@ -140,7 +140,7 @@ std::string bar_of(const Invocation& invocation, const std::array<Share, 6>& sha
   return bar + "]";
 }
 
-// " (3 of 2 other sessions)", or nothing when all are of this one.
+// " (3 from 2 other sessions)", or nothing when all are of this one.
 std::string of_others(const json::object& answer, const std::string& session_id) {
   std::set<std::string> others;
   int64_t count = 0;
@@ -152,7 +152,7 @@ std::string of_others(const json::object& answer, const std::string& session_id)
   }
   if (count == 0) return "";
   const auto other_count = static_cast<int64_t>(others.size());
-  return " (" + format_count(count) + " of " +
+  return " (" + format_count(count) + " from " +
          format_count(other_count, "other session", "other sessions") + ")";
 }
 
@@ -216,35 +216,49 @@ int run_context(Invocation& invocation, const ContextOptions& options) {
   return kExitOk;
 }
 
+// Which other sessions are asked; several options name those that fit all of them.
+std::vector<CLI::Option*> declare_others(CLI::App& app, ContextOptions& options) {
+  return {app.add_flag("-a,--all", options.all, "Recall from all other sessions, too"),
+          app.add_option("--user", options.user, "Recall from other sessions of this user, too")
+              ->type_name("ID"),
+          app.add_option("--agent", options.agent, "Recall from other sessions of this agent, too")
+              ->type_name("ID"),
+          app.add_option("--also", options.also, "Recall from this session, too; may be repeated")
+              ->allow_extra_args(false)
+              ->type_name("SESSION")};
+}
+
+std::vector<CLI::Option*> declare_members(CLI::App& app, ContextOptions& options) {
+  return {
+      app.add_option("--tokens", options.tokens, "Tokens of the model's window (4000)")
+          ->type_name("N")
+          ->transform(whole_number()),
+      app.add_option("--reserve", options.reserve, "How many of these stay free for the answer (0)")
+          ->type_name("N")
+          ->transform(whole_number()),
+      app.add_option("-f,--format", options.format, "markdown, chat, json or plain (markdown)")
+          ->type_name("FORMAT")
+          ->check(one_of({"markdown", "chat", "json", "plain"})),
+      app.add_option("--pin", options.pinned, "An entry that comes first; may be repeated")
+          ->allow_extra_args(false)
+          ->type_name("ID"),
+      app.add_option("--exclude", options.excluded, "An entry to leave out; may be repeated")
+          ->allow_extra_args(false)
+          ->type_name("ID"),
+      app.add_option("--now", options.now, "The moment at which ages are computed")
+          ->type_name("TIME")};
+}
+
 Runner declare_context(CLI::App& app) {
   auto options = std::make_shared<ContextOptions>();
   options->words.declare_many(app);
-  app.add_option("--tokens", options->tokens, "Tokens of the model's window (4000)")
-      ->type_name("N")
-      ->transform(whole_number());
-  app.add_option("--reserve", options->reserve, "How many of these stay free for the answer (0)")
-      ->type_name("N")
-      ->transform(whole_number());
-  app.add_option("-f,--format", options->format, "markdown, chat, json or plain (markdown)")
-      ->type_name("FORMAT")
-      ->check(one_of({"markdown", "chat", "json", "plain"}));
-  app.add_option("--pin", options->pinned, "An entry that comes first; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("ID");
-  app.add_option("--exclude", options->excluded, "An entry to leave out; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("ID");
-  app.add_flag("-a,--all", options->all, "Recall from every session of the store, too");
-  app.add_option("--user", options->user, "Recall from the sessions of this user, too")
-      ->type_name("ID");
-  app.add_option("--agent", options->agent, "Recall from the sessions of this agent, too")
-      ->type_name("ID");
-  app.add_option("--also", options->also, "Recall from this session, too; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("SESSION");
-  app.add_option("--now", options->now, "The moment at which ages are computed")->type_name("TIME");
-  app.add_option("--request", options->request, "The whole request as JSON, instead of the above")
-      ->type_name("JSON");
+  std::vector<CLI::Option*> members = declare_members(app, *options);
+  const std::vector<CLI::Option*> others = declare_others(app, *options);
+  members.insert(members.end(), others.begin(), others.end());
+  CLI::Option* request = app.add_option("--request", options->request,
+                                        "The whole request as JSON, instead of the above")
+                             ->type_name("JSON");
+  for (CLI::Option* member : members) request->excludes(member);
   return [options](Invocation& invocation) { return run_context(invocation, *options); };
 }
 
