@@ -37,7 +37,7 @@ struct Request {
   double recent_share = 0;
   uint64_t tokens_max = kTokensDefault;
   uint64_t tokens_reserved = 0;
-  bool is_across = false;  // some retrieval may be
+  bool is_across = false;  // some retrievals may ask other sessions
   bool keep_together = true;
   std::vector<std::string> pinned;
   std::vector<std::string> exclude_ids;

@@ -6,6 +6,15 @@
 
 namespace varve::context {
 
+namespace {
+
+Status unless_gone(Status failure) {
+  if (failure.code() != Code::kNotFound) return failure;
+  return {Code::kGone, failure.message()};
+}
+
+}  // namespace
+
 std::vector<std::string> Sessions::ids() const {
   std::vector<std::string> ids;
   for (const session::Session* session : all_) ids.push_back(session->id());
@@ -31,19 +40,17 @@ Result<std::optional<uint32_t>> Sessions::open(const std::string& id) {
     return std::optional<uint32_t>();
   }
   auto session = store_->open_for_itself(id);
-  const bool is_gone = session.code() == Code::kNotFound;
   // The host has others open: those that are open here may do.
   const bool is_lack = store::is_lack_of_descriptors(session.status()) && !others_.empty();
-  if (is_gone || is_lack) return std::optional<uint32_t>();
-  VARVE_TRY(session);
+  if (is_lack) return std::optional<uint32_t>();
+  if (!session.ok()) return unless_gone(std::move(session).status());
   all_.push_back(session->get());
   others_.push_back(*std::move(session));
   return std::optional<uint32_t>(count() - 1);
 }
 
 Status of_session(uint32_t number, Status failure) {
-  if (number == 0 || failure.code() != Code::kNotFound) return failure;
-  return {Code::kGone, failure.message()};
+  return number == 0 ? failure : unless_gone(std::move(failure));
 }
 
 }  // namespace varve::context

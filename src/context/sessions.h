@@ -37,8 +37,8 @@ class Sessions {
 
   // The results of a query across sessions, its own among them. kUnsupported without a store.
   Result<session::QueryResults> ask(const query::Query& query) const;
-  // The number of a session that has results. It stays open for as long as this lives. Empty: it is
-  // gone meanwhile, or as many are open as may be.
+  // The number of a session that has results. It stays open for as long as this lives. Empty: as
+  // many are open as may be. kGone when it was deleted meanwhile.
   Result<std::optional<uint32_t>> number_of(const std::string& id);
 
  private:
