@@ -22,11 +22,28 @@ def shown(value):
     return value if isinstance(value, str) else compact(value, sort_keys=True)
 
 
-class Entry:
-    """given: as it was added; its place is its number in the log."""
+class Session:
+    def __init__(self, name, user, agent):
+        self.name, self.user, self.agent, self.log = name, user, agent, []
 
-    def __init__(self, given, time, time_ms, expires_ms, place):
+
+def asked(sessions, own, across):
+    """The names of those that queries are asked of: `own` anyway, and what fits `across`."""
+    def fits(session):
+        return (across.get("user_id") in (None, session.user) and
+                across.get("agent_id") in (None, session.agent) and
+                session.name in across.get("session_ids", [session.name]))
+    return [each.name for each in sessions
+            if each.name == own or across is not None and fits(each)]
+
+
+class Entry:
+    """given: as it was added; its place is its number in the log. Two sessions may have an entry of
+    one id, so that all is by `key`."""
+
+    def __init__(self, session, given, time, time_ms, expires_ms, place):
         self.given, self.id, self.type = given, given["id"], given["type"]
+        self.session, self.key = session, (session, given["id"])
         self.content = given["content"]
         self.time, self.time_ms, self.expires_ms, self.place = time, time_ms, expires_ms, place
         self.importance, self.is_deleted = given.get("importance", 0.5), False
@@ -106,12 +123,12 @@ class Form:
         return self.name != "json" and not self.is_turn(source)
 
     def order(self, items, call_of):
-        """call_of: the calls of results that are taken with them, by id."""
+        """call_of: the calls of results that are taken with them, by key."""
         def section(item):
             return (item[1] != "pinned") + self.is_turn(item[1])
 
         def turn(item):
-            call = call_of.get(item[0].id, item[0]) if self.is_turn(item[1]) else item[0]
+            call = call_of.get(item[0].key, item[0]) if self.is_turn(item[1]) else item[0]
             return oldest_first.index(call), call is not item[0]
         oldest_first = newest_first([entry for entry, _ in items])[::-1]
         items = sorted(items, key=lambda item: oldest_first.index(item[0]))
@@ -157,62 +174,67 @@ class Form:
 
 
 class Found:
-    """What a request considers: `source`, `match` and `rank` by id."""
+    """What a request considers: `source`, `match` and `rank` by key."""
 
-    def __init__(self, entries, request, ask):
-        """ask(query): {id: match}, in order."""
-        self.entries, self.request, self.ask = entries, request, ask
+    def __init__(self, entries, own, names, request, ask):
+        """own: the name of the context's session; names: of all that queries are asked of;
+        ask(query, names): {key: match}, in order."""
+        self.entries, self.own, self.names = entries, own, names
+        self.request, self.ask = request, ask
         self.source, self.match, self.ranks_words = {}, {}, False
         for id_ in request.get("pinned", []):
-            self.add(id_, "pinned")
+            self.add((own, id_), "pinned")
         for item in request.get("retrieve", []):
             self.retrieve(item)
         if "question" in request:
-            self.query({"question": request["question"]})
+            self.query({"question": request["question"]}, names)
         if "retrieve" not in request:
             self.newest(len(entries))
         self.rank = dict(zip(self.source, self.ranks()))
 
-    def add(self, id_, source, match=0):
-        if id_ in self.entries and id_ not in self.request.get("exclude_ids", []):
-            self.source[id_] = min(source, self.source.get(id_, source), key=SOURCES.index)
-            self.match[id_] = max(match, self.match.get(id_, 0))
+    def add(self, key, source, match=0):
+        if key in self.entries and key[1] not in self.request.get("exclude_ids", []):
+            self.source[key] = min(source, self.source.get(key, source), key=SOURCES.index)
+            self.match[key] = max(match, self.match.get(key, 0))
 
     def newest(self, most, types=None):
-        of_type = [each for each in self.entries.values() if not types or each.type in types]
+        of_type = [each for each in self.entries.values()
+                   if each.session == self.own and (not types or each.type in types)]
         for entry in newest_first(of_type)[:most]:
-            self.add(entry.id, "recent")
+            self.add(entry.key, "recent")
 
-    def query(self, query):
+    def query(self, query, names):
         self.ranks_words = self.ranks_words or "text" in query or "question" in query
-        for id_, match in self.ask({**query, "limit": query.get("limit", 100)}).items():
-            self.add(id_, "recalled", match)
+        query = {**query, "limit": query.get("limit", 100)}
+        for key, match in self.ask(query, names).items():
+            self.add(key, "recalled", match)
 
     def retrieve(self, item):
         types = {"types": item["types"]} if "types" in item else {}
         if "query" in item:
-            self.query({**item["query"], **types})
+            self.query({**item["query"], **types}, self.names)
         elif "importance" in item:
-            self.query({"sort_by": "importance", "limit": item["importance"], **types})
+            most = {"sort_by": "importance", "limit": item["importance"]}
+            self.query({**most, **types}, [self.own])
         else:
             self.newest(item.get("recency", 100), item.get("types"))
 
     def ranks(self):
         usual = [{"match" if self.ranks_words else "temporal": 1}]
-        found = [self.entries[id_] for id_ in self.source]
+        found = [self.entries[key] for key in self.source]
         measures = {"temporal": shares([each.time_ms for each in found]),
                     "importance": shares([each.importance for each in found]),
-                    "match": [self.match[each.id] for each in found]}
+                    "match": [self.match[each.key] for each in found]}
         for at in range(len(found)):
             yield sum(weight * measures[name][at] for given in self.request.get("rank", usual)
                       for name, weight in given.items())
 
     def ranked(self):
         """The pinned ones as given, then the others from the best."""
-        pinned = [id_ for id_, source in self.source.items() if source == "pinned"]
-        others = newest_first([self.entries[id_] for id_ in self.source if id_ not in pinned])
-        others.sort(key=lambda entry: self.rank[entry.id], reverse=True)
-        return [self.entries[id_] for id_ in pinned] + others
+        pinned = [key for key, source in self.source.items() if source == "pinned"]
+        others = newest_first([self.entries[key] for key in self.source if key not in pinned])
+        others.sort(key=lambda entry: self.rank[entry.key], reverse=True)
+        return [self.entries[key] for key in pinned] + others
 
 
 def shares(values):
@@ -221,7 +243,7 @@ def shares(values):
 
 
 def tool_calls(entries):
-    """By id of a call or a result: the ids of the call and its results."""
+    """Of one session, by key of a call or a result: the keys of the call and its results."""
     together, results = {}, [each for each in entries if each.is_result]
 
     def named_by(result):
@@ -235,8 +257,8 @@ def tool_calls(entries):
         if result.given.get("references") and before and before[-1].id in taken:
             before = []
         for call in (named or before[::-1])[:1]:
-            together.setdefault(call.id, [call.id]).append(result.id)
-            together[result.id] = together[call.id]
+            together.setdefault(call.key, [call.key]).append(result.key)
+            together[result.key] = together[call.key]
     return together
 
 
@@ -244,15 +266,21 @@ class Built:
     """The answer to a request: `items`, each (entry, source, tokens, rank), `text`, `token_count`
     and `dropped`."""
 
-    def __init__(self, log, request, ask, count, now_ms):
-        """log: all entries; ask(query): {id: match}, in order; count(text): tokens; now_ms: the
-        later one of the clock's time and the request's."""
-        entries = {each.id: each for each in log
-                   if not each.is_deleted and each.expires_ms > now_ms}
-        self.found, self.request, self.count = Found(entries, request, ask), request, count
-        self.entries, self.form = entries, Form(request.get("format", "markdown"))
-        is_together = request.get("keep_together", True)
-        self.together = tool_calls(entries.values()) if is_together else {}
+    def __init__(self, sessions, own, request, ask, count, now_ms):
+        """sessions: all of the store; own: the name of the context's; ask(query, names): {key:
+        match} in the sessions named, in order; count(text): tokens; now_ms: the later one of the
+        clock's time and the request's."""
+        names = asked(sessions, own, request.get("across"))
+        live = {each.name: [entry for entry in each.log
+                            if not entry.is_deleted and entry.expires_ms > now_ms]
+                for each in sessions if each.name in names}
+        self.entries = {entry.key: entry for log in live.values() for entry in log}
+        self.found = Found(self.entries, own, names, request, ask)
+        self.request, self.count = request, count
+        self.form = Form(request.get("format", "markdown"))
+        self.together = {}
+        for log in live.values() if request.get("keep_together", True) else []:
+            self.together |= tool_calls(log)
         budget = request.get("budget", {})
         self.budget = budget.get("max_tokens", 4000) - budget.get("reserve_tokens", 0)
         self.units, self.headings, self.call_of = [], set(), {}
@@ -263,19 +291,19 @@ class Built:
     def take_all(self):
         ranked, source = self.found.ranked(), self.found.source
         for entry in ranked:
-            if source[entry.id] == "pinned":
+            if source[entry.key] == "pinned":
                 self.take(entry, "pinned", self.left)
         is_usual = self.request.get("question") and "retrieve" not in self.request
         if is_usual:
             floor = self.left - int(RECENT_SHARE * self.budget)
-            for entry in newest_first([each for each in ranked if source[each.id] == "recent"]):
+            for entry in newest_first([each for each in ranked if source[each.key] == "recent"]):
                 if not self.take(entry, "recent", self.left - max(0, floor)):
                     break
         for entry in ranked:
             if self.count is estimate and self.left < ENTRY_TOKENS_LEAST:
                 break
-            is_recalled = is_usual and self.found.match[entry.id] > 0
-            self.take(entry, "recalled" if is_recalled else source[entry.id], self.left)
+            is_recalled = is_usual and self.found.match[entry.key] > 0
+            self.take(entry, "recalled" if is_recalled else source[entry.key], self.left)
 
     def is_taken(self, entry):
         return any(entry is each for unit, _ in self.units for each, *_ in unit)
@@ -284,8 +312,8 @@ class Built:
         """Whether it is in, with what belongs to it."""
         if self.is_taken(entry):
             return True
-        members = [self.entries[id_] for id_ in self.together.get(entry.id, [entry.id])
-                   if id_ not in self.request.get("exclude_ids", [])]
+        members = [self.entries[key] for key in self.together.get(entry.key, [entry.key])
+                   if key[1] not in self.request.get("exclude_ids", [])]
         members = [each for each in members if not self.is_taken(each)]
         calls = [each for each in members if each.is_call]
         results = [each for each in members if each.is_result]
@@ -294,9 +322,9 @@ class Built:
             each.turn_id = calls[0].turn_id if calls else each.turn_id
         if self.form.is_turn(source) and not is_whole:
             source = "recalled"
-        self.call_of.update({each.id: calls[0] for each in members if calls})
+        self.call_of.update({each.key: calls[0] for each in members if calls})
         unit = [(each, source, self.count(self.form.part(each, source)),
-                 self.found.rank.get(each.id, 0)) for each in members]
+                 self.found.rank.get(each.key, 0)) for each in members]
         headings = {self.form.heading(each, source) for each in members
                     if self.form.in_block(source)} - self.headings
         tokens = sum(each[2] for each in unit) + sum(
@@ -324,4 +352,4 @@ class Built:
             gone = 0
             while self.units and (gone == 0 or gone < over):
                 gone += self.units.pop()[1]
-        self.dropped = len(self.found.source.keys() - {item[0].id for item in self.items})
+        self.dropped = len(self.found.source.keys() - {item[0].key for item in self.items})

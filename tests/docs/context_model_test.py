@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Random requests give the contexts that docs/context.md says, whatever was deleted or has expired.
-A failure tells its seed.
+"""Random requests give the contexts that docs/context.md says, of one session and across those of
+a store, whatever was deleted or has expired. A failure tells its seed.
 
     VARVE_LIBRARY=libvarve.so context_model_test.py [SEEDS [FIRST]]
 """
@@ -9,7 +9,7 @@ import os
 import random
 import unittest
 
-from context_model import Built, Entry
+from context_model import Built, Entry, Session
 from memory_model import HOUR_MS, estimate
 from seeds import take_seeds
 from varve_library import Library
@@ -18,9 +18,11 @@ CLOCK_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 SEEDS = take_seeds(20)
 REQUESTS = 30
 WORDS = ["tea", "kettle", "Lund", "東京", "```", "====", "\n", "\u2028", "(é)", "😀", "12", "-", "#"]
-QUESTIONS = ["Where is tea?", "lund kettle 12", "東京", "lund -tea +12 k*?"]
+QUESTIONS = ["Where is tea?", "lund kettle 12", "東京", "lund -tea +12 k*?", "Open weather"]
 ROLES = ["user", "assistant", "system", "Bob"]
 IDS = [f"e{number}" for number in range(30)] + ["last", "nobody"]
+USERS, AGENTS = ["ann", "ann", "bob", None], ["guide", "clerk", None]
+OWN, OTHERS = "own", ["other0", "other1", "other2"]
 TYPES = ["tool_call", "tool_result", "message", "finding"]
 
 
@@ -62,15 +64,15 @@ class Maker(random.Random):
         return self.choice([said, said, self.sentence(), {"text": self.sentence()},
                             {"n": 1, "a": self.sentence()}, 5, [self.sentence()]])
 
-    def entry(self, id_):
-        type_ = self.choice(TYPES)
+    def entry(self, id_, types=TYPES):
+        type_ = self.choice(types)
         return {"id": id_, "type": type_, "content": self.content(type_), **self.optional({
             "importance": (0.6, lambda: self.choice([0, 0.25, 0.5, 1])),
             "relations": (0.2, lambda: {"after": self.choices(IDS, k=2)}),
             "references": (0.4, lambda: self.choices(IDS[:12], k=2))})}
 
     def retrieval(self):
-        words = self.choice(["tea", "kettle lund", "東京", "+tea 12", "nothing"])
+        words = self.choice(["tea", "kettle lund", "東京", "+tea 12", "weather", "nothing"])
         order = self.choice(["best", "match", "time", "importance", "relevance"])
         types = {"types": self.sample(TYPES, self.randint(1, 2))}
         one = self.choice([
@@ -85,6 +87,14 @@ class Maker(random.Random):
                             self.randint(20, 1500), 10**6])
         return {"max_tokens": reserve + most, "reserve_tokens": reserve}
 
+    def across(self):
+        names = [OWN, *OTHERS, "gone"]
+        user = {"user_id": self.choice([*USERS[:3], "eve"])}
+        agent = {"agent_id": self.choice([*AGENTS[:2], "nobody"])}
+        sessions = {"session_ids": self.choices(names, k=self.randint(1, 4))}
+        return self.choice([{}, {}, user, user, sessions, sessions, agent, {**user, **agent},
+                            {**user, **sessions}])
+
     def request(self):
         measures = ["temporal", "importance", "match"]
         return self.optional({
@@ -95,55 +105,73 @@ class Maker(random.Random):
             "keep_together": (0.4, lambda: self.choice([True, False])),
             "pinned": (0.4, lambda: self.some(IDS, 3)),
             "exclude_ids": (0.3, lambda: self.some(IDS, 6)),
+            "across": (0.4, self.across),
             "format": (0.8, lambda: self.choice(["markdown", "plain", "json", "chat"])),
             "now_ms": (0.3, lambda: CLOCK_MS + self.choice([-30, -1, 0, 1, 30]) * HOUR_MS),
             "budget": (0.9, self.budget)})
 
 
 class Run:
-    """A session, and the model of it."""
+    """A store with a few sessions, of which one is asked for contexts, and the model of it."""
 
     def __init__(self, seed):
         self.make = Maker(seed)
         self.library = Library(os.environ["VARVE_LIBRARY"])
         self.library.now_ms = CLOCK_MS
         self.store = self.library.open_store("memory:")
-        self.session = self.store.create(session_id="s")
         self.count = self.make.choice([count_bytes, estimate])
         self.store.set_token_counter(None if self.count is estimate else len)
-        self.log = []
+        self.sessions, self.handles = [], {}
+        own = self.create(OWN)
         for number in range(self.make.randint(1, 30)):
-            self.add(self.make.entry(IDS[number]))
+            self.add(own, self.make.entry(IDS[number]))
+        for name in OTHERS[:self.make.randint(2, 3)]:
+            other, types = self.create(name), self.make.choice([TYPES, TYPES[:2]])
+            for id_ in self.make.sample(IDS[:30], self.make.randint(1, 20)):
+                self.add(other, self.make.entry(id_, types))
 
-    def add(self, given):
+    def create(self, name):
+        session = Session(name, self.make.choice(USERS), self.make.choice(AGENTS))
+        whose = {"user_id": session.user, "agent_id": session.agent}
+        self.handles[name] = self.store.create(
+            session_id=name, **{member: value for member, value in whose.items() if value})
+        self.sessions.append(session)
+        return session
+
+    def add(self, session, given):
+        """Entries of two sessions have different times: the page orders only those of one."""
         time_ms = CLOCK_MS - self.make.choice([0, 1, 10]) * self.make.randint(-1, 8) * HOUR_MS
+        time_ms += 1000 * self.sessions.index(session)
         expires_ms = CLOCK_MS + self.make.choice([-1, 0, 1, 40]) * HOUR_MS
         expires = self.make.optional({"expires_at": (0.15, lambda: rfc3339(expires_ms))})
-        self.session.add({**given, "timestamp": rfc3339(time_ms), **expires})
-        entry = Entry(given, rfc3339(time_ms), time_ms, expires_ms if expires else float("inf"),
-                      len(self.log))
-        self.log.append(entry)
+        self.handles[session.name].add({**given, "timestamp": rfc3339(time_ms), **expires})
+        session.log.append(Entry(session.name, given, rfc3339(time_ms), time_ms,
+                                 expires_ms if expires else float("inf"), len(session.log)))
 
     def change(self):
-        """Deletes some, adds one, and rewrites the log."""
-        for entry in self.log:
-            is_live = not entry.is_deleted and entry.expires_ms > CLOCK_MS
-            if is_live and self.make.random() < 0.1:
-                self.session.delete(entry.id, "a test")
-                entry.is_deleted = True
-        self.session.compact()
-        self.add(self.make.entry("last"))
+        """Deletes some in each session, adds one, and rewrites the log."""
+        for session in self.sessions:
+            handle = self.handles[session.name]
+            for entry in session.log:
+                is_live = not entry.is_deleted and entry.expires_ms > CLOCK_MS
+                if is_live and self.make.random() < 0.1:
+                    handle.delete(entry.id, "a test")
+                    entry.is_deleted = True
+            handle.compact()
+            self.add(session, self.make.entry("last"))
 
-    def ask(self, query):
-        """By id, in order: what a measure of the match is made of."""
-        found = self.session.query({**query, "explain": True})["results"]
+    def ask(self, query, names):
+        """By key, in order: what a measure of the match is made of."""
+        query = {**query, "session_ids": names, "explain": True}
+        found = self.store.query(query)["results"]
         keys = [each["explain"]["key"] for each in found]
         by_match = query.get("sort_by", "best") in ("best", "match")
         has_words = "text" in query or "question" in query
         match = {}
         for result, key in zip(found, keys):
             share = key / keys[0] if by_match and keys[0] > 0 else result["match_quality"]
-            match[result["entry"]["id"]] = min(1, max(0, share)) if has_words else 0
+            place = result["session_id"], result["entry"]["id"]
+            match[place] = min(1, max(0, share)) if has_words else 0
         return match
 
     def build(self, request):
@@ -151,17 +179,20 @@ class Run:
         now_ms = request.get("now_ms", CLOCK_MS)
         given = {name: value for name, value in request.items() if name != "now_ms"}
         now = {"now": rfc3339(now_ms)} if "now_ms" in request else {}
-        built = Built(self.log, request, lambda query: self.ask({**query, **now}), self.count,
+        built = Built(self.sessions, OWN, request,
+                      lambda query, names: self.ask({**query, **now}, names), self.count,
                       max(now_ms, CLOCK_MS))
-        return self.session.context({**given, **now}), built
+        return self.handles[OWN].context({**given, **now}), built
 
 
 class ContextModel(unittest.TestCase):
     maxDiff = None
 
     def compare(self, answer, built):
-        self.assertEqual([each["id"] for each in answer["items"]],
-                         [entry.id for entry, *_ in built.items])
+        is_across = "across" in built.request
+        self.assertEqual([(each.get("session_id"), each["id"]) for each in answer["items"]],
+                         [(entry.session if is_across else None, entry.id)
+                          for entry, *_ in built.items])
         self.assertEqual(answer["text"], built.text)
         self.assertEqual(answer["token_count"], built.token_count)
         self.assertEqual(answer["dropped"], built.dropped)
