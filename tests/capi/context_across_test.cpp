@@ -118,6 +118,19 @@ TEST_F(ContextAcross, TheSameIdInTwoSessionsIsTwoEntries) {
             "earlier/kayak today/kayak");
 }
 
+TEST_F(ContextAcross, OfOneTimeThoseOfOneSessionStandTogetherAndItsOwnFirst) {
+  for (const char* id : {"a", "b"}) {
+    add(of_bob_, turn(id, 70, "user", "kettle"));
+    add(earlier_, turn(id, 70, "user", "kettle"));
+    add(today_, turn(id, 70, "user", "kettle"));
+  }
+  const std::string places =
+      places_of(ask(R"("retrieve":[{"query":{"text":"kettle"}}],"across":{})"));
+  EXPECT_TRUE(places == "today/a today/b bob/a bob/b earlier/a earlier/b" ||
+              places == "today/a today/b earlier/a earlier/b bob/a bob/b")
+      << places;
+}
+
 TEST_F(ContextAcross, ACallOfAnotherSessionComesWithItsResultOfThatSession) {
   const std::string call = R"({"type":"tool_call","id":"call","content":{"name":"weather",)"
                            R"("call_id":"c1"},"timestamp":"2026-01-05T10:10:00Z"})";
