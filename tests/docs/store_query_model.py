@@ -51,10 +51,8 @@ class Pages:
     def note(self, change):
         """change: of entries "deleted" or "expired"; "compacted", so that some of these went;
         "gone", of a session; "put" and "renumbered", of vectors; "restored"."""
-        if change == "deleted":
+        if change in ("deleted", "expired"):
             self.is_exact &= not (self.is_best or self.ranks_anew)
-        elif change == "expired":
-            self.is_exact &= not self.ranks_anew
         elif change in ("compacted", "gone"):
             self.is_exact &= not self.has_words
         elif change == "put":
