@@ -284,7 +284,6 @@ class QueryParser {
     query_.explain = plain.explain;
   }
 
-  // An empty owner or list would be every session where none is meant.
   // Two texts of one meaning hash alike: members in any order, with any white space.
   void hash_query(json::Value root) {
     std::string meaning;
@@ -323,6 +322,7 @@ class QueryParser {
 
 }  // namespace
 
+// An empty owner or list would be every session where none is meant.
 void read_sessions(json::ObjectReader& reader, Query* query) {
   reader.refuse_empty(kConditionsOfSessions);
   reader.read_string("user_id", &query->user_id);

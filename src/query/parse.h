@@ -23,10 +23,10 @@ enum class Scope {
 //         out of range), a cursor of another query.
 Result<Query> parse_query(std::string_view text, Scope scope);
 
-// Reads the members of a query across sessions that say which.
-void read_sessions(json::ObjectReader& reader, Query* query);
-
 // The same, always the long way; for tests of the short one (parse_plain.h).
 Result<Query> parse_any(std::string_view text, Scope scope);
+
+// Reads the members of a query across sessions that say which.
+void read_sessions(json::ObjectReader& reader, Query* query);
 
 }  // namespace varve::query

@@ -194,8 +194,7 @@ Result<session::QueryResults> OpenStore::query_across(const query::Query& query,
 }
 
 size_t OpenStore::open_at_once_max() const {
-  const size_t files_max = environment_.file_system->open_files_max();
-  return std::min(kKeptOpenMax, files_max / 2 / kFilesOfSessionMax);
+  return held_open_max(environment_.file_system->open_files_max());
 }
 
 // Open sessions are counted exactly, the others by their metadata.

@@ -482,7 +482,7 @@ Result<session::QueryResults> query_sessions(const query::Query& query,
   once.note = [&](const std::string& id, const Status& failure) {
     if (told.insert(id).second) context.note(id, failure);
   };
-  size_t kept_max = std::min(kKeptOpenMax, context.open_files_max / 2 / kFilesOfSessionMax);
+  size_t kept_max = held_open_max(context.open_files_max);
   for (;; kept_max /= 4) {
     if (kept_max == 0) once.thread_count = 1;
     auto found = StoreQuery(timed, session_ids, once, kept_max).run();

@@ -14,6 +14,7 @@
 // some.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,11 @@ namespace varve::store {
 
 constexpr size_t kKeptOpenMax = 256;
 constexpr size_t kFilesOfSessionMax = 6;  // directory, lock, log, tombstones, vectors, index
+
+// So many sessions are held open, of a process that may have so many files open.
+[[nodiscard]] constexpr size_t held_open_max(size_t open_files_max) noexcept {
+  return std::min(kKeptOpenMax, open_files_max / 2 / kFilesOfSessionMax);
+}
 
 // Told of a session that could not be read and is left out.
 using NoteFailure = std::function<void(const std::string& id, const Status& failure)>;

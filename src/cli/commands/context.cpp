@@ -272,7 +272,7 @@ Command context_command() {
       "Builds the context that varve_context_build gives: the entries that answer the "
       "question, the newest and the pinned ones, as many as fit into the tokens. Without a "
       "question, the newest. With --all, --user, --agent or --also, what answers the question is "
-      "recalled from other sessions as well.\n\n"
+      "recalled from other sessions as well: from those that fit all of these options.\n\n"
       "The text goes to standard output. How the tokens are spent is shown on standard error, "
       "as a bar and in numbers, unless --quiet is given. With --json the whole answer.",
       "varve context -s notes \"where did we put the kettle?\" --tokens 2000\n"

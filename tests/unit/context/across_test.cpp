@@ -69,6 +69,23 @@ class Across : public testing::Test {
     return build(*own, &store, request, Counter(nullptr, nullptr, 1, &cache));
   }
 
+  // Builds while another process acts before the number-th of our calls on files; empty when there
+  // are fewer calls.
+  template <typename Act>
+  std::optional<Result<std::string>> build_beside(uint64_t number, Act&& act) {
+    const auto store = open();
+    const int64_t own_id = disk_.process_id();
+    uint64_t seen = 0;
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.process_id == own_id && ++seen == number) act();
+      return std::nullopt;
+    });
+    auto answer = build_in(*store);
+    disk_.set_fault_hook({});
+    if (seen < number) return std::nullopt;
+    return answer;
+  }
+
   test::ManualClock clock_;
   test::SeededRandom random_;
   io::SimulatedFileSystem disk_;
@@ -135,54 +152,31 @@ TEST_F(Across, WithoutDescriptorsForAllItIsFromThoseThatAreOpen) {
   EXPECT_EQ(fewer_count, 1);
 }
 
-// Another process, before each of the calls on files in turn.
 TEST_F(Across, ALogThatIsReplacedUnderABuildChangesNothingInIt) {
   const auto other = open(other_disk_.get());
-  const int64_t own_id = disk_.process_id();
+  const auto compact_all = [&] {
+    for (const char* id : {"own", "other", "third"}) {
+      EXPECT_TRUE((*other->open_session(id))->compact({}).ok());
+    }
+  };
   uint64_t number = 1;
-  for (bool happened = true; happened; ++number) {
-    SCOPED_TRACE("call " + std::to_string(number));
-    const auto store = open();
-    uint64_t seen = 0;
-    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-      if (operation.process_id != own_id || ++seen != number) return std::nullopt;
-      for (const char* id : {"own", "other", "third"}) {
-        EXPECT_TRUE((*other->open_session(id))->compact({}).ok());
-      }
-      return std::nullopt;
-    });
-    const auto answer = build_in(*store);
-    disk_.set_fault_hook({});
-    happened = seen >= number;
-    EXPECT_EQ(places_of(answer), kWhole);
+  for (; const auto answer = build_beside(number, compact_all); ++number) {
+    EXPECT_EQ(places_of(*answer), kWhole) << "call " << number;
   }
   EXPECT_GT(number, 20u);
 }
 
-// By another process, before each of the calls on files in turn.
 TEST_F(Across, ASessionThatIsDeletedUnderABuildIsInItOrNot) {
   const auto other = open(other_disk_.get());
-  const int64_t own_id = disk_.process_id();
+  const auto drop = [&] { EXPECT_TRUE(other->delete_session("third").ok()); };
   std::set<std::string> seen_places;
-  uint64_t number = 1;
-  for (bool happened = true; happened; ++number) {
+  for (uint64_t number = 1; const auto answer = build_beside(number, drop); ++number) {
     SCOPED_TRACE("call " + std::to_string(number));
-    const auto store = open();
-    uint64_t seen = 0;
-    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-      if (operation.process_id != own_id || ++seen != number) return std::nullopt;
-      EXPECT_TRUE(other->delete_session("third").ok());
-      return std::nullopt;
-    });
-    const auto answer = build_in(*store);
-    disk_.set_fault_hook({});
-    happened = seen >= number;
-    if (!happened) break;
-    const std::string places = places_of(answer);
-    EXPECT_NE(answer->find(R"("dropped":0)"), std::string::npos) << "what is gone is not left out";
+    const std::string places = places_of(*answer);
     EXPECT_TRUE(places == kWhole || places == "own/now other/call other/result") << places;
+    EXPECT_NE((*answer)->find(R"("dropped":0)"), std::string::npos) << "it is not left out";
     seen_places.insert(places);
-    EXPECT_EQ(places_of(build_in(*store)), "own/now other/call other/result");
+    EXPECT_EQ(places_of(build_in(*open())), "own/now other/call other/result");
     add(*other, "third", R"({"id":"now","type":"finding","content":"tea at night"})");
   }
   EXPECT_EQ(seen_places.size(), 2u);
