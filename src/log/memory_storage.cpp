@@ -92,6 +92,12 @@ Result<std::string> MemoryStorage::get_document(std::string_view name) {
   return found->second;
 }
 
+uint64_t MemoryStorage::document_mark(std::string_view name) {
+  const std::lock_guard guard(session_->mutex);
+  const auto put = session_->put_counts.find(name);
+  return 1 + (put != session_->put_counts.end() ? put->second : 0);
+}
+
 Result<std::unique_ptr<DocumentView>> MemoryStorage::open_document(std::string_view name) {
   const std::lock_guard guard(session_->mutex);
   if (!session_->documents.contains(name)) {

@@ -45,6 +45,7 @@ class MemoryStorage : public SessionStorage {
                       std::span<char> out) override;
   Result<std::string> get_document(std::string_view name) override;
   Result<std::unique_ptr<DocumentView>> open_document(std::string_view name) override;
+  uint64_t document_mark(std::string_view name) override;
   Result<std::vector<StoredFile>> files() override;
   DurableMark durable_mark() override;
   [[nodiscard]] bool writable() const override { return true; }

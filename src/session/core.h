@@ -313,6 +313,7 @@ class Core {
   [[nodiscard]] log::Tail indexed_tail() const;  // index lock held
   // Whose it is; empty: nobody's.
   [[nodiscard]] std::string user_id() const;
+  [[nodiscard]] bool is_of(std::string_view user, std::string_view agent) const;  // empty: any
   // Tells the quota of its user how much larger or smaller its files are.
   void note_growth(int64_t bytes) noexcept;
   // Warns when the session has come near its size limit (session_events.h).

@@ -144,6 +144,13 @@ Status Core::check_not_expired() {
   return is_over_now() ? expired_status(id) : Status();
 }
 
+bool Core::is_of(std::string_view user, std::string_view agent) const {
+  const std::shared_lock lock(index_mutex);
+  const json::Tree& tree = metadata.tree();
+  return (user.empty() || tree.get_string("user_id") == user) &&
+         (agent.empty() || tree.get_string("agent_id") == agent);
+}
+
 std::shared_ptr<const decay::Rules> Core::decay_rules() const {
   const std::shared_lock lock(index_mutex);
   return metadata.decay_rules();

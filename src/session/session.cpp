@@ -389,6 +389,10 @@ Status Session::check_alive() {
   return parts_->core.storage->check_name();
 }
 
+bool Session::is_of(std::string_view user_id, std::string_view agent_id) const {
+  return parts_->core.is_of(user_id, agent_id);
+}
+
 uint64_t Session::lost_line_count() {
   const Core& core = parts_->core;
   const std::shared_lock lock(core.index_mutex);

@@ -140,8 +140,11 @@ class Session {
   // [bytes] of index, vectors and kept lines in memory.
   [[nodiscard]] uint64_t memory_bytes() const;
 
-  // kNotFound when the session was deleted meanwhile.
+  // kNotFound when the session was deleted meanwhile. Looks whether metadata.json is another.
   Status check_alive();
+  // Whether it is this user's and this agent's (empty: any), as metadata.json was when the session
+  // was opened, or at the last check_alive().
+  [[nodiscard]] bool is_of(std::string_view user_id, std::string_view agent_id) const;
   // Lines of the log that are known to be damaged or missing, as of the last look at it.
   uint64_t lost_line_count();
 

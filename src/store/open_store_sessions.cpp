@@ -327,12 +327,8 @@ bool OpenStore::is_own_file(std::string_view path) {
 Result<OpenStore::SessionPointer> OpenStore::open_if_of(const query::Query& query,
                                                         const std::string& id) {
   VARVE_TRY_ASSIGN(auto session, open_for_itself(id));
-  if (query.user_id.empty() && query.agent_id.empty()) return session;
-  VARVE_TRY_ASSIGN(const json::Tree metadata, session->metadata());
-  const bool is_of = (query.user_id.empty() || metadata.get_string("user_id") == query.user_id) &&
-                     (query.agent_id.empty() || metadata.get_string("agent_id") == query.agent_id);
-  if (!is_of) return Status(Code::kNotFound, "the session is another user's or agent's");
-  return session;
+  if (session->is_of(query.user_id, query.agent_id)) return session;
+  return Status(Code::kNotFound, "the session is another user's or agent's");
 }
 
 Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {

@@ -41,6 +41,21 @@ TEST(InMemory, WhoWaitsGetsTheLockWhenItIsGivenBack) {
   EXPECT_EQ(first.lock(0, "write", nullptr).code(), Code::kBusy) << "the second has it now";
 }
 
+TEST(InMemory, ADocumentThatIsPutHasAnotherMark) {
+  test::ManualClock clock;
+  MemoryEngine engine(clock);
+  auto storage = *engine.create({"s", "", "", 0}, "{}");
+  const uint64_t first = storage->document_mark("d");
+  EXPECT_NE(first, 0u);
+  ASSERT_TRUE(storage->put_document("d", "1", DocumentDurability::kNone).ok());
+  const uint64_t second = storage->document_mark("d");
+  EXPECT_NE(second, first);
+  ASSERT_TRUE(storage->put_document("other", "1", DocumentDurability::kNone).ok());
+  EXPECT_EQ(storage->document_mark("d"), second);
+  ASSERT_TRUE(storage->remove_document("d").ok());
+  EXPECT_NE(storage->document_mark("d"), second);
+}
+
 TEST(InMemory, AViewEndsWithItsDocumentOrItsSession) {
   test::ManualClock clock;
   MemoryEngine engine(clock);

@@ -142,6 +142,53 @@ TEST_F(KeptOpen, WhatOthersDoMeanwhileIsSeen) {
   EXPECT_EQ(found_by(*store), "541") << "a new session of the same id";
 }
 
+constexpr std::string_view kFoxOfAnn = R"({"text":"fox","user_id":"ann","sort_by":"time"})";
+
+// Whose a kept session is, is known from when its metadata.json was read: no query reads it again
+// unless it is another. (The second query notes which one it is.)
+TEST_F(KeptOpen, WhoseItIsIsNotReadAgain) {
+  const auto other = open_at(*other_disk_, &clock_, &random_, "store");
+  ASSERT_TRUE(other->create_session(R"({"session_id":"s","user_id":"ann"})").ok());
+  add(*other, "s", "1");
+  const auto store = open();
+  const auto reads_by_query = [&] {
+    int count = 0;
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      const bool opens = operation.kind == io::OperationKind::kOpen;
+      count += opens && operation.path.ends_with("/s/metadata.json") ? 1 : 0;
+      return {};
+    });
+    EXPECT_EQ(found_by(*store, kFoxOfAnn), "1");
+    disk_.set_fault_hook({});
+    return count;
+  };
+  EXPECT_GT(reads_by_query(), 0);
+  EXPECT_LE(reads_by_query(), 1);
+  EXPECT_EQ(reads_by_query(), 0);
+}
+
+TEST_F(KeptOpen, WhoseItBecomesMeanwhileIsSeen) {
+  const auto store = open();
+  const auto other = open_at(*other_disk_, &clock_, &random_, "store");
+  for (const char* id : {"s", "t"}) {
+    const std::string options = std::string(R"({"user_id":"ann","session_id":")") + id + "\"}";
+    ASSERT_TRUE(other->create_session(options).ok());
+  }
+  add(*other, "s", "1");
+  add(*other, "t", "2");
+  EXPECT_EQ(found_by(*store, kFoxOfAnn), "21");
+  ASSERT_TRUE(other->delete_session("s").ok());
+  ASSERT_TRUE(other->create_session(R"({"session_id":"s","user_id":"bob"})").ok());
+  add(*other, "s", "3");
+  EXPECT_EQ(found_by(*store, kFoxOfAnn), "2");
+  const std::string path = "store/sessions/t/metadata.json";
+  std::string text = *other_disk_->read_file(path);
+  const size_t user = text.find("\"ann\"");
+  ASSERT_NE(user, std::string::npos);
+  other_disk_->write_file(path, text.replace(user, 5, "\"bobby\""));  // by hand
+  EXPECT_EQ(found_by(*store, kFoxOfAnn), "");
+}
+
 // A session that the host opened has its lock until it is gone. Kept by a query that runs while the
 // host closes it, it would have the lock for as long as that.
 TEST_F(KeptOpen, AnExclusiveStoreKeepsNone) {
