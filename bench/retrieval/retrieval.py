@@ -2,7 +2,7 @@
 """Asks the questions of a data set and writes which entries varve finds.
 
     retrieval.py --library LIBVARVE.so SET RESULTS.jsonl [--sort-by best] [--limit 50]
-                 [--merge] [--config JSON]
+                 [--merge | --split] [--config JSON]
 
 SET is a directory with SESSION/entries.jsonl (entries as varve takes them) and queries.jsonl, whose
 lines have "query_id", "session_id", "query" and, when ages should count, "query_time". RESULTS gets
@@ -13,12 +13,15 @@ takes them; with "evidence_ids" in the questions the recall is printed as well:
     MRR       mean of 1/rank of the first evidence
 
 Sessions live in memory, so nothing is left behind. `--merge` asks every question of all sessions
-of the set at once, as varve_store_query does. `--context TOKENS` builds a context of so many tokens
-for every question instead: the ids are those in it, and what is printed is the share of the
-evidence that is in it. `--request` adds members to every request.
+of the set at once, as varve_store_query does. `--split` makes a session of each chat, cut where an
+hour passes, as an agent does: their user is the set's session, and the question is asked of all that
+this user has, or with `--context` from a session without entries. `--context TOKENS` builds a
+context of so many tokens for every question instead: the ids are those in it, and what is printed
+is the share of the evidence that is in it. `--request` adds members to every request.
 """
 import argparse
 import ctypes
+import datetime
 import json
 import pathlib
 import sys
@@ -26,6 +29,7 @@ import time
 
 NUL_TERMINATED = ctypes.c_size_t(-1).value
 RECALL_AT = (1, 5, 10, 20, 50)
+HOUR = datetime.timedelta(hours=1)
 
 
 class Varve:
@@ -81,20 +85,41 @@ def lines_of(path):
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def load(varve, store, directory):
-    """Session handles by id, with their entries added."""
+def chats_of(entries):
+    """The entries in lists, cut where an hour passes."""
+    chats, last = [], None
+    for entry in entries:
+        time_of = datetime.datetime.fromisoformat(entry["timestamp"].replace("Z", "+00:00"))
+        if last is None or abs(time_of - last) > HOUR:
+            chats.append([])
+        chats[-1].append(entry)
+        last = time_of
+    return chats
+
+
+def load(varve, store, directory, split):
+    """Handles by the ids of the set's sessions, with their entries added; of split ones, handles of
+    their users' sessions without entries."""
+    def create(id_, entries, **options):
+        session = varve.handle("varve_session_create", store,
+                               *text_in({"session_id": id_, **options}))
+        lines = "\n".join(json.dumps({**entry, "session_id": id_}) for entry in entries)
+        varve.call("varve_session_import", session, *text_in(lines.encode()), None, None)
+        return session
     sessions = {}
     for path in sorted(directory.glob("*/entries.jsonl")):
-        session = varve.handle("varve_session_create", store,
-                               *text_in({"session_id": path.parent.name}))
-        varve.call("varve_session_import", session, *text_in(path.read_bytes()), None, None)
-        sessions[path.parent.name] = session
+        name, entries = path.parent.name, lines_of(path)
+        for number, chat in enumerate(chats_of(entries) if split else ()):
+            create(f"{name}-{number}", chat, user_id=name)
+        sessions[name] = create(name, () if split else entries, user_id=name)
     return sessions
 
 
 def build(varve, sessions, question, options):
     request = {"question": question["query"], "budget": {"max_tokens": options.context},
                **json.loads(options.request)}
+    if options.split:
+        request["across"] = {"user_id": question["session_id"]}
     if "query_time" in question:
         request["now"] = question["query_time"]
     answer, microseconds = varve.context(sessions[question["session_id"]], request)
@@ -108,7 +133,9 @@ def ask(varve, store, sessions, question, options):
     query = {"question": question["query"], "sort_by": options.sort_by, "limit": options.limit}
     if "query_time" in question:
         query["now"] = question["query_time"]
-    if options.merge:
+    if options.split:
+        query["user_id"] = question["session_id"]
+    if options.merge or options.split:
         results, microseconds = varve.query("varve_store_query", store, query)
     else:
         session = sessions[question["session_id"]]
@@ -149,7 +176,9 @@ def parse_arguments():
     parser.add_argument("--library", required=True, type=pathlib.Path)
     parser.add_argument("--sort-by", default="best")
     parser.add_argument("--limit", type=int, default=50)
-    parser.add_argument("--merge", action="store_true")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--merge", action="store_true")
+    which.add_argument("--split", action="store_true")
     parser.add_argument("--context", type=int, default=0, metavar="TOKENS")
     parser.add_argument("--request", default="{}", help="members of every request, as JSON")
     parser.add_argument("--config", default="{}", help="of the store, as JSON")
@@ -162,7 +191,7 @@ def main():
     config = json.loads(options.config)
     config.setdefault("storage", {})["max_session_size_mb"] = 0
     store = varve.handle("varve_store_open", *text_in(b"memory:"), *text_in(config))
-    sessions = load(varve, store, options.set)
+    sessions = load(varve, store, options.set, options.split)
     questions = lines_of(options.set / "queries.jsonl")
     found, times = {}, []
     with open(options.results, "w", encoding="utf-8") as results:

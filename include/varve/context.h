@@ -26,14 +26,16 @@
  * across          the question and each query are asked of these sessions of the store, too:
  *                 user_id, agent_id, session_ids as in varve_store_query, of which a session must
  *                 fit all; {} is every session. The newest, the most important and the pinned
- *                 entries are of this session
+ *                 entries are of this session. The text says what is of it: under the heading
+ *                 "2026-01-10, this session", in json by the member "session": "this"
  * budget          the text has at most max_tokens - reserve_tokens tokens; by default 4000 and 0
  * keep_together   a tool call and its results are both in or both out; by default true
  * pinned          entries that come first, before anything is ranked; unknown ids are ignored
  * exclude_ids     entries that are never in, of whichever session; unknown ids are ignored
  * format          markdown | chat | json | plain
  *
- * The best entries that fit are returned in the order of time. Recalled text stands between marks
+ * The best entries that fit are returned in the order of time (of one day, with "across", those of
+ * this session last). Recalled text stands between marks
  * that say it is data, and nothing in an entry can end them. Deleted and expired entries are never
  * included. docs/context.md has the whole language with examples, and what the default was measured
  * on.

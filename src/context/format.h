@@ -28,6 +28,9 @@ struct Item {
   Speaker speaker = Speaker::kOther;
   int64_t timestamp_ms = 0;
   EntryKey key = 0;
+  // Where other sessions are asked as well: it is one of the session that the context is of, and
+  // the text says so.
+  bool says_this_session = false;
   // As messages of a chat: the call that a result stands behind, else the entry itself.
   int64_t turn_ms = 0;
   EntryKey turn_key = 0;
@@ -55,7 +58,7 @@ struct Item {
 }
 
 // What the text of an item depends on beside its entry: token counts are kept under both.
-[[nodiscard]] uint64_t piece_kind(Format format, Source source);
+[[nodiscard]] uint64_t piece_kind(Format format, Source source, bool says_this_session = false);
 
 // Sets piece and heading from the entry and the item's other members.
 void write_piece(Format format, const EntryText& entry, Item* item);
@@ -80,8 +83,9 @@ void set_call_id(const std::string& call_id, Item* result);
 [[nodiscard]] std::optional<std::string> frame_of(Format format,
                                                   const std::vector<const Item*>& items);
 
-// The order of the text: pinned items, then the others; each by time, then by place in the log. In
-// `chat` what is recalled comes before what is recent, and there results behind their call.
+// The order of the text: pinned items, then the others; each by time, then by place in the log. But
+// of one day, what says that it is of this session comes last. In `chat` what is recalled comes
+// before what is recent, and there results behind their call.
 [[nodiscard]] bool stands_before(Format format, const Item& a, const Item& b);
 
 }  // namespace varve::context

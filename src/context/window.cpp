@@ -311,6 +311,7 @@ class Window {
     item.speaker = entry->speaker;
     item.timestamp_ms = selected.timestamp_ms;
     item.key = key_of(selected);
+    item.says_this_session = says_this_session();
     item.turn_ms = item.timestamp_ms;
     item.turn_key = item.key;
     name_call(item.id, entry);
@@ -378,7 +379,8 @@ class Window {
     return hash * kPieceKinds + piece_kind(request_.format, source);
   }
   [[nodiscard]] uint64_t count_key_of(const session::Selected& entry, Source source) const {
-    return count_key(entry.place.location.line_hash, source);
+    const uint64_t hash = entry.place.location.line_hash;
+    return hash * kPieceKinds + piece_kind(request_.format, source, says_this_session());
   }
 
   // The text, of fewer units when the whole has more tokens than its parts.
@@ -423,6 +425,9 @@ class Window {
   }
 
   [[nodiscard]] session::Session& session() const { return sessions_.at(session_number_); }
+  [[nodiscard]] bool says_this_session() const {
+    return request_.is_across && session_number_ == 0;
+  }
   // Of an entry of this session.
   [[nodiscard]] EntryKey key_of(const session::Selected& entry) const {
     return entry_key(session_number_, entry.place.row);

@@ -113,8 +113,9 @@ def newest_first(entries):
 class Form:
     """How a text is put together, in one of the four formats, of entries and the source of each."""
 
-    def __init__(self, name):
-        self.name, self.mark = name, "=" if name == "plain" else "`"
+    def __init__(self, name, this=None):
+        """this: where other sessions are asked, the name of the context's own."""
+        self.name, self.this, self.mark = name, this, "=" if name == "plain" else "`"
 
     def is_turn(self, source):
         return self.name == "chat" and source == "recent"
@@ -127,15 +128,25 @@ class Form:
         def section(item):
             return (item[1] != "pinned") + self.is_turn(item[1])
 
-        def turn(item):
-            call = call_of.get(item[0].key, item[0]) if self.is_turn(item[1]) else item[0]
-            return oldest_first.index(call), call is not item[0]
+        def place(item):
+            entry, source = item
+            if not self.is_turn(source):
+                return entry.time[:10], self.is_of_this(entry), oldest_first.index(entry)
+            call = call_of.get(entry.key, entry)
+            return oldest_first.index(call), call is not entry, oldest_first.index(entry)
         oldest_first = newest_first([entry for entry, _ in items])[::-1]
-        items = sorted(items, key=lambda item: oldest_first.index(item[0]))
-        return sorted(sorted(items, key=turn), key=section)
+        return sorted(items, key=lambda item: (section(item), *place(item)))
+
+    def is_of_this(self, entry):
+        return entry.session == self.this
 
     def heading(self, entry, source):
-        return entry.time[:10] + (", pinned" if source == "pinned" else "") + "\n"
+        note = (", pinned" if source == "pinned"
+                else ", this session" if self.is_of_this(entry) else "")
+        return entry.time[:10] + note + "\n"
+
+    def data(self, entry):
+        return {**entry.data, "session": "this"} if self.is_of_this(entry) else entry.data
 
     def block(self, items):
         lines, last = "", None
@@ -154,7 +165,7 @@ class Form:
         if self.name in ("markdown", "plain"):
             return self.block(items)
         if self.name == "json":
-            told = MESSAGE_END.join(compact(entry.data) for entry, _ in items)
+            told = MESSAGE_END.join(compact(self.data(entry)) for entry, _ in items)
             return '{"notice":' + compact(NOTICE) + ',"memory":[' + told + "]}"
         block = [item for item in items if self.in_block(item[1])]
         start = self.block_message(block) if block else ""
@@ -170,7 +181,7 @@ class Form:
             return self.quoted(entry.line)
         if self.is_turn(source) and entry.is_blank:
             return ""
-        return compact(entry.message if self.is_turn(source) else entry.data) + MESSAGE_END
+        return compact(entry.message if self.is_turn(source) else self.data(entry)) + MESSAGE_END
 
 
 class Found:
@@ -277,7 +288,8 @@ class Built:
         self.entries = {entry.key: entry for log in live.values() for entry in log}
         self.found = Found(self.entries, own, names, request, ask)
         self.request, self.count = request, count
-        self.form = Form(request.get("format", "markdown"))
+        this = own if request.get("across") is not None else None
+        self.form = Form(request.get("format", "markdown"), this)
         self.together = {}
         for log in live.values() if request.get("keep_together", True) else []:
             self.together |= tool_calls(log)
