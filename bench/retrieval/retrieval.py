@@ -14,8 +14,8 @@ takes them; with "evidence_ids" in the questions the recall is printed as well:
 
 Sessions live in memory, so nothing is left behind. `--merge` asks every question of all sessions
 of the set at once, as varve_store_query does. `--split` makes a session of each chat, cut where an
-hour passes, as an agent does: their user is the set's session, and the question is asked of all that
-this user has, or with `--context` from a session without entries. `--context TOKENS` builds a
+hour passes, as an agent does: their user is the set's session, and the question is asked of all
+that this user has, or with `--context` from a session without entries. `--context TOKENS` builds a
 context of so many tokens for every question instead: the ids are those in it, and what is printed
 is the share of the evidence that is in it. `--request` adds members to every request.
 """
