@@ -236,6 +236,7 @@ void Dictionary::adopt(std::string encoded) {
   // Not clear(): that keeps the memory.
   numbers_ = decltype(numbers_)();
   buffers_ = decltype(buffers_)();
+  lists_bytes_ = 0;
   marks_ = decltype(marks_)();
   values_ = decltype(values_)();
   texts_.reset();
@@ -246,11 +247,10 @@ void Dictionary::adopt(std::string encoded) {
 void Dictionary::freeze(const RowLengths& length_of) { adopt(encode(length_of)); }
 
 uint64_t Dictionary::memory_bytes() const {
-  uint64_t bytes = frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +
-                   values_.bucket_count() * sizeof(*values_.begin()) +
-                   buffers_.size() * sizeof(PostingBuffer) + marks_.capacity() / 8 + texts_bytes_;
-  for (const auto& buffer : buffers_) bytes += buffer.memory_bytes();
-  return bytes;
+  return frozen_.memory_bytes() + numbers_.bucket_count() * sizeof(*numbers_.begin()) +
+         values_.bucket_count() * sizeof(*values_.begin()) +
+         buffers_.size() * sizeof(PostingBuffer) + lists_bytes_ + marks_.capacity() / 8 +
+         texts_bytes_;
 }
 
 }  // namespace varve::index

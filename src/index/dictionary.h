@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,8 +58,14 @@ class Dictionary {
   // The number of the list that rows of the key are added to: 0, 1, 2 ... since the last freeze().
   uint32_t list_number(std::string_view key);
   // That list. Its address stays the same until the next freeze().
-  [[nodiscard]] PostingBuffer& list(uint32_t number) { return buffers_[number]; }
-  PostingBuffer& buffer(std::string_view key) { return list(list_number(key)); }
+  [[nodiscard]] const PostingBuffer& list(uint32_t number) const { return buffers_[number]; }
+  // As PostingBuffer::add().
+  void add(uint32_t number, std::span<const Posting> postings, uint32_t first_row = 0) {
+    PostingBuffer& buffer = buffers_[number];
+    const uint64_t before_bytes = buffer.memory_bytes();
+    buffer.add(postings, first_row);
+    lists_bytes_ += buffer.memory_bytes() - before_bytes;
+  }
   // Marks the key of a list.
   void mark(uint32_t number) { marks_[number] = true; }
   // Sets a key's value, unless it has one.
@@ -169,7 +176,8 @@ class Dictionary {
   uint64_t texts_bytes_ = 0;
   KeyMap<uint32_t> numbers_;
   std::deque<PostingBuffer> buffers_;
-  std::vector<bool> marks_;  // of their keys
+  uint64_t lists_bytes_ = 0;  // of what they hold
+  std::vector<bool> marks_;   // of their keys
   KeyMap<std::string_view> values_;
   uint64_t added_bytes_ = 0;
 };

@@ -75,10 +75,12 @@ bool take_reference(std::string_view* bytes, std::string_view id, std::string* t
 }  // namespace
 
 void Facets::add_row(std::string_view key, uint32_t row) {
-  PostingBuffer& buffer = dictionary_.buffer(key);
-  if (buffer.count() > 0 && buffer.last_row() == row) return;  // said twice
-  if (buffer.count() == 0 && key.starts_with(kRolePrefix)) added_roles_.emplace_back(key);
-  buffer.add(row, 1, 0);
+  const uint32_t number = dictionary_.list_number(key);
+  const PostingBuffer& list = dictionary_.list(number);
+  if (list.count() > 0 && list.last_row() == row) return;  // said twice
+  if (list.count() == 0 && key.starts_with(kRolePrefix)) added_roles_.emplace_back(key);
+  const Posting posting{row, 1, 0};
+  dictionary_.add(number, {&posting, 1});
   postings_added_ += 1;
 }
 

@@ -56,16 +56,15 @@ void TextIndex::add_terms(const CountedRows& rows) {
 // Each list is in another place of memory, and its bytes in one more: they are asked for while
 // those before are added to.
 void TextIndex::add_postings(const CountedRows& rows) {
-  const auto list_of = [&](size_t i) -> PostingBuffer& {
-    return dictionary_.list(lists_[rows.term_ends[i].term]);
-  };
+  const auto number_of = [&](size_t i) { return lists_[rows.term_ends[i].term]; };
   const size_t count = rows.term_ends.size();
   uint32_t begin = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (i + 2 * kListsAhead < count) list_of(i + 2 * kListsAhead).prefetch();
-    if (i + kListsAhead < count) list_of(i + kListsAhead).prefetch_end();
+    if (i + 2 * kListsAhead < count) dictionary_.list(number_of(i + 2 * kListsAhead)).prefetch();
+    if (i + kListsAhead < count) dictionary_.list(number_of(i + kListsAhead)).prefetch_end();
     const uint32_t end = rows.term_ends[i].end;
-    list_of(i).add(std::span(rows.postings).subspan(begin, end - begin), row_count());
+    dictionary_.add(number_of(i), std::span(rows.postings).subspan(begin, end - begin),
+                    row_count());
     begin = end;
   }
 }

@@ -274,9 +274,10 @@ double Ranker::find_floor(RowFilter& filter, const TopK& best) {
   return 0;
 }
 
-// Where many are wanted a threshold refuses few, and all are sorted out once.
+// Where many are wanted a threshold refuses few, if none is known in advance, and all are sorted
+// out once.
 void Ranker::add_up_best(RowFilter& filter, TopK* best) {
-  if (best->count() <= kFewWanted) {
+  if (best->count() <= kFewWanted || best->has_floor()) {
     add_up_few(filter, find_floor(filter, *best), best);
     return;
   }

@@ -207,6 +207,7 @@ void Search::Parts::take(TopK& best, Answer* answer) {
 // come here.
 void Search::Parts::run_by_match(Answer* answer) {
   TopK best(wanted(), false, after_place());
+  best.raise_floor(input.key_min);
   if (answer->best_match == 0 && query.after) answer->best_match = find_best_match().match;
   answer->strategy = strategy_of(ranker->find_best(filter, &best));
   const auto places = best.take();
@@ -227,6 +228,7 @@ void Search::Parts::take_best(const BestRows& found, Answer* answer) {
   std::vector<PlaceInOrder> places;
   places.reserve(found.rows.size());
   for (const BestRow& row : found.rows) {
+    if (row.place.key < input.key_min) continue;
     const bool counts =
         query.relevance_min <= 0 || hit_of_row(row).relevance >= query.relevance_min;
     if (counts) places.push_back(row.place);
@@ -254,6 +256,7 @@ void Search::Parts::run_by_best(Answer* answer) {
 
 // The rest of the matches, by their match: all behind the best rows.
 void Search::Parts::take_unranked(const BestRows& found, Answer* answer) {
+  if (input.key_min >= 0) return;
   TopK rest(wanted() - answer->hits.size(), query.ascending, after_place());
   ranker->for_each(filter, [&](uint32_t row, double score) {
     if (found.find(row) != nullptr) return;
@@ -300,6 +303,7 @@ bool Search::Parts::walk_in_time(Answer* answer) {
     row = query.ascending ? filter.next(row) : filter.previous(row);
     if (row == kNoRow) return true;
     const int64_t timestamp_ms = index.timestamp_ms(row);
+    if (static_cast<double>(timestamp_ms) < input.key_min) return true;
     Hit hit = hit_of({static_cast<double>(timestamp_ms), timestamp_ms, row}, 0, 0);
     if (hit.relevance >= query.relevance_min) answer->hits.push_back(std::move(hit));
     if (!query.ascending && row == 0) return true;
@@ -322,7 +326,7 @@ void Search::Parts::run_by_order(Answer* answer) {
                    index.arranged_count() < row_end;
   const bool every = few || (query.relevance_min > 0 && !is_relevance);
   const double lowest = std::numeric_limits<double>::lowest();
-  const double key_min = is_relevance ? query.relevance_min : lowest;
+  const double key_min = std::max(is_relevance ? query.relevance_min : lowest, input.key_min);
   const bool is_oldest_first = query.ascending && sort_by == SortBy::kTime;
   answer->strategy = is_oldest_first   ? "the oldest first, by the order of time"
                      : query.ascending ? "the least first, bounded by time and importance"
@@ -438,8 +442,11 @@ Answer Search::Parts::run() {
 }
 
 void Search::Parts::finish(Answer* answer) {
-  answer->has_more = answer->hits.size() > query.limit;
-  if (answer->has_more) answer->hits.resize(query.limit);
+  const auto is_small = [this](const Hit& hit) { return hit.place.key < input.key_min; };
+  answer->hits.erase(std::find_if(answer->hits.begin(), answer->hits.end(), is_small),
+                     answer->hits.end());
+  answer->has_more = answer->hits.size() > query.limit || input.key_min > kAllKeys;
+  if (answer->hits.size() > query.limit) answer->hits.resize(query.limit);
   if (query.explain && ranks) explain(answer);
 }
 

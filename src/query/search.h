@@ -44,7 +44,7 @@ struct Answer {
     double idf = 0;
   };
   std::vector<Hit> hits;
-  bool has_more = false;
+  bool has_more = false;      // or there may be: of keys below SearchInput::key_min
   double best_match = 0;      // [BM25] what match_quality is measured against
   uint32_t row_end = 0;       // rows that were looked at
   uint64_t last_seq = 0;      // of the last of them; 0: it has none

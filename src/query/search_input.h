@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 
 namespace varve::query {
 
+constexpr double kAllKeys = -std::numeric_limits<double>::infinity();
+
 // Borrows all it points to.
 struct SearchInput {
   const index::Index* index = nullptr;
@@ -29,6 +32,8 @@ struct SearchInput {
   std::string_view session_id;
   const TextStatistics* statistics = nullptr;
   double best_match = 0;
+  // In a falling order: what has a smaller key is not wanted, since others come before it.
+  double key_min = kAllKeys;
   std::optional<uint64_t> row_end_max;  // rows behind it came later
   std::optional<uint64_t> seq_end_max;  // so did rows with a higher seq
   const RankKeys* rank_keys = nullptr;  // of all sessions, sorted

@@ -82,8 +82,8 @@ class TopK {
     if (count_ == 0) return kInfinity;
     return is_full() ? std::max(floor_, heap_.front().key) : floor_;
   }
-  // As many rows as are wanted have this key or more: known before they are offered. Only without
-  // `after`.
+  // Rows with smaller keys do not count: others are known to come before them. To know that of as
+  // many rows of the own as are wanted takes that none is before a page.
   void raise_floor(double key) { floor_ = std::max(floor_, key); }
   [[nodiscard]] bool has_floor() const { return floor() > -kInfinity; }
   // Whether nothing with a key up to `bound`, in ascending order from it on, can matter any more.

@@ -356,7 +356,7 @@ class StoreQuery {
   [[nodiscard]] bool wants_more() const {
     if (!passed_over_.empty() && may_be_among_first(passed_over_.front())) return true;
     const double key_min = key_min_.load();
-    if (key_min == session::kAllKeys) return false;
+    if (key_min == query::kAllKeys) return false;
     const auto count = std::count_if(
         candidates_.begin(), candidates_.end(),
         [&](const Candidate& one) { return !one.is_unreadable && one.result.key >= key_min; });
@@ -366,7 +366,7 @@ class StoreQuery {
   // What was passed over is asked for, and all that it has.
   Numbers take_passed_over() {
     wants_all_ = true;
-    const bool had_key_min = key_min_.exchange(session::kAllKeys) > session::kAllKeys;
+    const bool had_key_min = key_min_.exchange(query::kAllKeys) > query::kAllKeys;
     Numbers numbers = std::exchange(passed_over_, {});
     for (const size_t number : had_key_min ? all_ : Numbers()) {
       if (has_more_[number] == 0) continue;
@@ -459,7 +459,7 @@ class StoreQuery {
   double best_match_ = 0;
   // The keys of a page and one more, the smallest on top, and that one once they are as many.
   std::priority_queue<double, std::vector<double>, std::greater<>> best_keys_;
-  std::atomic<double> key_min_{session::kAllKeys};
+  std::atomic<double> key_min_{query::kAllKeys};
   bool wants_all_ = false;
   std::set<std::pair<size_t, uint32_t>> unreadable_;  // sessions and rows, known before
   std::vector<Candidate> candidates_;

@@ -24,10 +24,12 @@ struct FoundRow {
 
 class SessionQuery {
  public:
-  SessionQuery(Core& core, const query::Query& query, const SharedQuery* shared)
+  SessionQuery(Core& core, const query::Query& query, const SharedQuery* shared,
+               double key_min = query::kAllKeys)
       : core_(core),
         query_(query),
         shared_(shared),
+        key_min_(key_min),
         rules_(core.decay_rules()),
         clock_ms_(core.context.clock->now_ms()),
         now_ms_(query.now_ms.value_or(clock_ms_)) {
@@ -121,6 +123,7 @@ class SessionQuery {
     // Until all sessions are counted, the session's own.
     if (shared_->statistics.entry_count > 0) input.statistics = &shared_->statistics;
     input.best_match = shared_->best_match;
+    input.key_min = key_min_;
     const auto row_end_max = end_of(query::row_end_key);
     if (row_end_max) {
       input.row_end_max = std::min(*row_end_max, input.row_end_max.value_or(UINT64_MAX));
@@ -225,6 +228,7 @@ class SessionQuery {
   Core& core_;
   const query::Query& query_;
   const SharedQuery* shared_;
+  double key_min_;
   std::shared_ptr<const decay::Rules> rules_;
   int64_t clock_ms_;
   int64_t now_ms_;
@@ -240,12 +244,8 @@ class ResultReader {
   ResultReader(Core& core, const query::Query& query, SessionQuery& session_query)
       : core_(core), query_(query), session_query_(session_query) {}
 
-  // Of a query across sessions: every result gets its id, and of those with a key below key_min
-  // there is none.
-  void be_among_others(double key_min) {
-    is_among_others_ = true;
-    key_min_ = key_min;
-  }
+  // Of a query across sessions: every result gets its id.
+  void be_among_others() { is_among_others_ = true; }
 
   // Searches, and notes where the entries are that were found.
   Status find() {
@@ -295,7 +295,6 @@ class ResultReader {
   // Under the index's lock.
   void take(query::Answer answer) {
     answer_ = std::move(answer);
-    if (key_min_ > kAllKeys) leave_out_small_keys();
     rows_.clear();
     rows_.reserve(answer_.hits.size());
     explanations_.clear();
@@ -317,15 +316,6 @@ class ResultReader {
             explain_hit(core_.index, session_query_.rules(), query_, answer_, hit));
       }
     }
-  }
-
-  // They are the last ones, the order being a falling one.
-  void leave_out_small_keys() {
-    const auto first =
-        std::find_if(answer_.hits.begin(), answer_.hits.end(),
-                     [this](const query::Hit& hit) { return hit.place.key < key_min_; });
-    answer_.has_more = answer_.has_more || first != answer_.hits.end();
-    answer_.hits.erase(first, answer_.hits.end());
   }
 
   void complete(QueryResults* results) const {
@@ -375,7 +365,6 @@ class ResultReader {
   const query::Query& query_;
   SessionQuery& session_query_;
   bool is_among_others_ = false;
-  double key_min_ = kAllKeys;
   query::Answer answer_;
   // When there is more: the last hit, and the newest entry that was looked at.
   std::string last_id_;
@@ -421,19 +410,19 @@ Result<QueryResults> run_query(Core& core, const query::Query& query) {
 
 Result<QueryResults> run_query_among(Core& core, const query::Query& query,
                                      const SharedQuery& shared, double key_min) {
-  SessionQuery session_query(core, query, &shared);
+  SessionQuery session_query(core, query, &shared, key_min);
   session_query.use_vectors();
   ResultReader reader(core, query, session_query);
-  reader.be_among_others(key_min);
+  reader.be_among_others();
   return find_and_read(core, reader);
 }
 
 Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared,
                                   double key_min) {
-  SessionQuery session_query(core, query, &shared);
+  SessionQuery session_query(core, query, &shared, key_min);
   session_query.use_vectors();
   ResultReader reader(core, query, session_query);
-  reader.be_among_others(key_min);
+  reader.be_among_others();
   VARVE_TRY(reader.find());
   return reader.unread();
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,8 +29,7 @@ struct SharedQuery {
 Result<QueryResults> run_query(Core& core, const query::Query& query);
 
 // A session's part of a query across sessions: results in order, without `next`. Those with a key
-// below key_min are left out, and has_more tells it: others come before them.
-constexpr double kAllKeys = -std::numeric_limits<double>::infinity();
+// below key_min are left out, and has_more tells that there may be some: others come before them.
 Result<QueryResults> run_query_among(Core& core, const query::Query& query,
                                      const SharedQuery& shared, double key_min);
 

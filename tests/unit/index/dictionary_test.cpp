@@ -19,6 +19,10 @@ namespace {
 
 constexpr RowLengths no_length;
 
+void add_to(Dictionary& dictionary, const std::string& key, const Posting& posting) {
+  dictionary.add(dictionary.list_number(key), {&posting, 1});
+}
+
 // A dictionary and the same as plain maps: lists under "l…", values under "v…".
 struct Both {
   Dictionary dictionary{kHashSeed};
@@ -26,7 +30,7 @@ struct Both {
   std::map<std::string, std::string> values;
 
   void add(const std::string& key, uint32_t row, uint32_t frequency) {
-    dictionary.buffer(key).add(row, frequency, 7);
+    add_to(dictionary, key, {row, frequency, 7});
     lists[key].emplace_back(row, frequency);
   }
   void put(const std::string& key, const std::string& value) {
@@ -224,7 +228,7 @@ TEST(Dictionary, AMarkStaysWhateverIsFrozenAndAdded) {
   Dictionary dictionary(kHashSeed);
   const auto add = [&](const std::string& key, uint32_t row, bool is_marked) {
     const uint32_t number = dictionary.list_number(key);
-    dictionary.list(number).add(row, 1, 1);
+    add_to(dictionary, key, {row, 1, 1});
     if (is_marked) dictionary.mark(number);
   };
   add("la", 0, true);
@@ -267,7 +271,7 @@ TEST(Dictionary, KeysMayHaveAnyBytes) {
   Dictionary dictionary(kHashSeed);
   const std::vector<std::string> keys = {"", std::string(1, '\0'), std::string("a\0b", 3), "\xFF",
                                          "a"};
-  for (uint32_t i = 0; i < keys.size(); ++i) dictionary.buffer(keys[i]).add(i, 1, 1);
+  for (uint32_t i = 0; i < keys.size(); ++i) add_to(dictionary, keys[i], {i, 1, 1});
   for (int round = 0; round < 2; ++round) {
     for (uint32_t i = 0; i < keys.size(); ++i) {
       EXPECT_EQ(postings_of(dictionary.find(keys[i])),
@@ -278,18 +282,20 @@ TEST(Dictionary, KeysMayHaveAnyBytes) {
   }
 }
 
-TEST(Dictionary, ABufferStaysWhereItIsUntilFreezing) {
+TEST(Dictionary, AListStaysWhereItIsUntilFreezing) {
   Dictionary dictionary(kHashSeed);
-  PostingBuffer* first = &dictionary.buffer("first");
-  for (int i = 0; i < 10'000; ++i) (void)dictionary.buffer(std::to_string(i));
-  EXPECT_EQ(&dictionary.buffer("first"), first);
+  const uint32_t number = dictionary.list_number("first");
+  const PostingBuffer* first = &dictionary.list(number);
+  for (int i = 0; i < 10'000; ++i) (void)dictionary.list_number(std::to_string(i));
+  EXPECT_EQ(dictionary.list_number("first"), number);
+  EXPECT_EQ(&dictionary.list(number), first);
 }
 
 TEST(Dictionary, BlocksOfAJoinedListBoundItsRows) {
   Dictionary dictionary(kHashSeed);
   const Postings all = random_postings(1000, 4, kNoRow, 8);
   for (size_t i = 0; i < all.size(); ++i) {
-    dictionary.buffer("l").add(all[i].row, all[i].frequency, all[i].length);
+    add_to(dictionary, "l", all[i]);
     if (i % 170 == 169) dictionary.freeze(no_length);
   }
   PostingCursor cursor(dictionary.find("l"));
@@ -309,13 +315,13 @@ TEST(Dictionary, AListJoinedIsTheListMadeAtOnce) {
   for (const Posting& one : all) lengths[one.row] = one.length;
   const RowLengths length_of{lengths};
   Dictionary at_once(kHashSeed);
-  at_once.buffer("l").add(all);
+  at_once.add(at_once.list_number("l"), all);
   const std::string expected = at_once.encode(length_of);
   for (const size_t step : {1u, 50u, 127u, 128u, 129u, 256u, 300u, 999u}) {
     Dictionary dictionary(kHashSeed);
     for (size_t first = 0; first < all.size(); first += step) {
       const auto some = std::span(all).subspan(first, std::min(step, all.size() - first));
-      dictionary.buffer("l").add(some);
+      dictionary.add(dictionary.list_number("l"), some);
       dictionary.freeze(length_of);
     }
     EXPECT_EQ(dictionary.encode(length_of), expected) << step;
@@ -327,13 +333,13 @@ TEST(Dictionary, AListJoinedIsTheListMadeAtOnce) {
 TEST(Dictionary, AFrozenListWithRowsOfWhatWasAddedIsDamaged) {
   for (const uint32_t count : {3u, 300u}) {
     Dictionary before(kHashSeed);
-    for (uint32_t row = 0; row < count; ++row) before.buffer("l").add(row, 1, 1);
-    before.buffer("m").add(0, 1, 1);
+    for (uint32_t row = 0; row < count; ++row) add_to(before, "l", {row, 1, 1});
+    add_to(before, "m", {0, 1, 1});
     for (const bool is_frozen_again : {false, true}) {
       Dictionary dictionary(kHashSeed);
       dictionary.set_frozen(opened(before.encode(no_length)), count - 1);
-      dictionary.buffer("l").add(count, 1, 1);
-      dictionary.buffer("m").add(count, 1, 1);
+      add_to(dictionary, "l", {count, 1, 1});
+      add_to(dictionary, "m", {count, 1, 1});
       EXPECT_FALSE(dictionary.is_damaged());
       if (is_frozen_again) {
         dictionary.freeze(no_length);
@@ -354,6 +360,25 @@ TEST(Dictionary, FreezingMakesItSmaller) {
   const uint64_t before = both.dictionary.memory_bytes();
   both.dictionary.freeze(no_length);
   EXPECT_LT(both.dictionary.memory_bytes(), before);
+}
+
+// It is asked for after every query across sessions, so nobody walks the lists for it.
+TEST(Dictionary, WhatItsListsHoldCountsAsTheyGrow) {
+  Dictionary dictionary(kHashSeed);
+  const uint32_t few = dictionary.list_number("few");
+  const uint32_t many = dictionary.list_number("many");
+  uint64_t lists_before = 0;
+  for (int round = 0; round < 2; ++round) {
+    const uint64_t before = dictionary.memory_bytes();
+    add_to(dictionary, "few", {static_cast<uint32_t>(round), 1, 1});
+    dictionary.add(many, random_postings(1000, 4, kNoRow, 8),
+                   static_cast<uint32_t>(round) * 1'000'000);
+    const uint64_t lists =
+        dictionary.list(few).memory_bytes() + dictionary.list(many).memory_bytes();
+    EXPECT_EQ(dictionary.memory_bytes() - before, lists - lists_before);
+    EXPECT_GT(lists, lists_before + 1000);
+    lists_before = lists;
+  }
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ class QueryLog {
   BestWeights weights;
   // [BM25] of the best match in all sessions; 0: this is the only one.
   double best_match = 0;
+  // That results of any query have.
+  double key_min = kAllKeys;
 
   index::Index& index() { return index_; }
   text::Analyzer& analyzer() { return analyzer_; }
@@ -92,6 +94,7 @@ class QueryLog {
     if (query.has_vector()) input.vectors = vectors;
     input.weights = weights;
     input.best_match = best_match;
+    input.key_min = key_min;
     VARVE_TRY_ASSIGN(Search first, Search::plan(input));
     if (first.checks().empty()) return first;
     for (size_t i = 0; i < first.checks().size(); ++i) {
