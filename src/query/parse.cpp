@@ -75,7 +75,7 @@ class QueryParser {
       read_sessions(reader, &query_);
     } else {
       refuse(reader, root, kConditionsOfSessions,
-             "selects sessions: leave it out, or query the store");
+             "selects sessions: leave it out, ask the store, or say it in a context's 'across'");
     }
     VARVE_TRY(reader.finish());
     VARVE_TRY(std::move(failure_));

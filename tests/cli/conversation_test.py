@@ -90,6 +90,9 @@ class Context(Conversation):
         done = self.build("kayak?", "--user", "ann")
         self.assertNotIn("blue", done.stdout)
         self.assertRegex(done.stderr, r"6 entries in \(1 from 1 other session\), 0 found")
+        done = self.build("kayak?", "--also", "trip", "--also", "tirp", exit_code=2)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("there is no session 'tirp'", done.stderr)
 
     def test_a_budget_too_small_gives_nothing(self):
         done = self.build("--tokens", "5")

@@ -189,6 +189,15 @@ Outcome check(const Invocation& invocation, const ContextOptions& options) {
                        "Name it with --session or in VARVE_SESSION, not as a word.");
 }
 
+// The library asks those that are there. Who names one has most likely mistyped it.
+Outcome find_others(Invocation& invocation, Store& store, const ContextOptions& options) {
+  for (const std::string& id : options.also) {
+    Result<Session> other = invocation.open_session(store, id);
+    if (!other.ok()) return std::move(other.failure());
+  }
+  return std::nullopt;
+}
+
 int run_context(Invocation& invocation, const ContextOptions& options) {
   if (Outcome mistake = check(invocation, options)) return invocation.fail(*mistake);
   Result<std::string> request = request_of(options);
@@ -200,6 +209,9 @@ int run_context(Invocation& invocation, const ContextOptions& options) {
   if (!text.ok()) {
     name_mistake(text.failure(), options);
     return invocation.fail_in_session(std::move(text.failure()), id);
+  }
+  if (Outcome missing = find_others(invocation, open->store, options)) {
+    return invocation.fail(*missing);
   }
   if (invocation.json()) {
     invocation.print(*text);
