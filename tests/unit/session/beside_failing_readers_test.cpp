@@ -165,12 +165,10 @@ TEST_P(BesideFailingReaders, TheAnswerIsOfAllEntriesOrToAskAgain) {
     failing_id = std::this_thread::get_id();
     while (!is_over) EXPECT_FALSE(core_->catch_up().ok());
   });
-  int answered = 0;
   for (int round = 0; round < kRounds && !HasFailure(); ++round) {
     const auto found = GetParam().ask(*core_, *writer_);
     if (found.ok()) {
       EXPECT_EQ(*found, kEntryCount);
-      answered += 1;
     } else {
       EXPECT_TRUE(found.code() == Code::kBusy || found.code() == Code::kConflict ||
                   found.code() == Code::kGone)
