@@ -28,6 +28,13 @@ func (s seenMembers) note(into reflect.Type, text json.RawMessage) {
 				s.note(into.Elem(), item)
 			}
 		}
+	case reflect.Map:
+		var members map[string]json.RawMessage
+		if json.Unmarshal(text, &members) == nil {
+			for _, member := range members {
+				s.note(into.Elem(), member)
+			}
+		}
 	case reflect.Struct:
 		if into == reflect.TypeFor[varve.Entry]() {
 			return

@@ -275,7 +275,7 @@ var sessionOperations = map[string]operation{
 		return documentOf(s.Tags())
 	}),
 	"session_index": withSession(func(s *varve.Session, _ *arguments) (any, error) {
-		return valueOf(s.Index())
+		return documentOf(s.Index())
 	}),
 }
 

@@ -1,40 +1,40 @@
 package varve
 
 import (
-	"encoding/json"
 	"io"
 
 	"varve/internal/raw"
 )
 
-// Verify reads every byte of the session's files and checks it; it changes nothing. Options:
-// {"deep": true}.
+// Verify reads every byte of the session's files and checks it; it changes nothing. The options are
+// VerifyOptions, another document, or nil.
 func (s *Session) Verify(options any) (*VerifyReport, error) {
 	return documentWith[VerifyReport](s.caller(), "Session.Verify", options,
 		func(options string) ([]byte, *raw.Failure) { return raw.SessionVerify(s.token, options) })
 }
 
-// Repair makes a damaged session whole. Options: {"dry_run": false, "accept_edits": false}.
+// Repair makes a damaged session whole. The options are RepairOptions, another document, or nil.
 func (s *Session) Repair(options any) (*RepairReport, error) {
 	return documentWith[RepairReport](s.caller(), "Session.Repair", options,
 		func(options string) ([]byte, *raw.Failure) { return raw.SessionRepair(s.token, options) })
 }
 
-// Compact writes the log anew without deleted and expired entries. Options:
-// {"dry_run": false, "evict_below": 0}.
+// Compact writes the log anew without deleted and expired entries. The options are CompactOptions,
+// another document, or nil.
 func (s *Session) Compact(options any) (*CompactReport, error) {
 	return documentWith[CompactReport](s.caller(), "Session.Compact", options,
 		func(options string) ([]byte, *raw.Failure) { return raw.SessionCompact(s.token, options) })
 }
 
-// Purge makes deleted and expired entries gone for good, from every file. Options:
-// {"dry_run": false}.
+// Purge makes deleted and expired entries gone for good, from every file. The options are
+// PurgeOptions, another document, or nil.
 func (s *Session) Purge(options any) (*CompactReport, error) {
 	return documentWith[CompactReport](s.caller(), "Session.Purge", options,
 		func(options string) ([]byte, *raw.Failure) { return raw.SessionPurge(s.token, options) })
 }
 
-// Migrate rewrites the log of an earlier format version. Options: {"dry_run": false}.
+// Migrate rewrites the log of an earlier format version. The options are MigrateOptions, another
+// document, or nil.
 func (s *Session) Migrate(options any) (*MigrateReport, error) {
 	return documentWith[MigrateReport](s.caller(), "Session.Migrate", options,
 		func(options string) ([]byte, *raw.Failure) { return raw.SessionMigrate(s.token, options) })
@@ -48,14 +48,14 @@ func (s *Session) RebuildIndex(options any) (*RebuildReport, error) {
 		})
 }
 
-// Index is the index as a person can read it, indented.
-func (s *Session) Index() (json.RawMessage, error) {
-	return s.caller().text("Session.Index",
+// Index is the index as a person can read it; its JSON is indented.
+func (s *Session) Index() (*SessionIndex, error) {
+	return document[SessionIndex](s.caller(), "Session.Index",
 		func() ([]byte, *raw.Failure) { return raw.SessionIndex(s.token) })
 }
 
 // Export writes all entries that are neither deleted nor expired, as of one moment. The format is
-// "jsonl", "json" or "markdown", or a document {"format", "query"}. All of it is in memory once;
+// "jsonl", "json" or "markdown", or ExportOptions. All of it is in memory once;
 // ExportFile is for sessions larger than that.
 func (s *Session) Export(writer io.Writer, format any) (written int64, err error) {
 	text, err := s.caller().textWith("Session.Export", format,
@@ -67,8 +67,8 @@ func (s *Session) Export(writer io.Writer, format any) (written int64, err error
 	return int64(count), err
 }
 
-// ExportFile writes what Export does into a file, piece by piece. Options:
-// {"format": "jsonl", "query": {...}, "overwrite": false}.
+// ExportFile writes what Export does into a file, piece by piece. The options are ExportOptions,
+// another document, or nil.
 func (s *Session) ExportFile(path string, options any) (*ExportReport, error) {
 	return documentWith[ExportReport](s.caller(), "Session.ExportFile", options,
 		func(options string) ([]byte, *raw.Failure) {
@@ -87,8 +87,8 @@ func (s *Session) Import(reader io.Reader) (*ImportReport, error) {
 		func() ([]byte, *raw.Failure) { return raw.SessionImport(s.token, textOf(text)) })
 }
 
-// ImportFile adds entries from a file, piece by piece. Options:
-// {"format": "auto", "dry_run": false}.
+// ImportFile adds entries from a file, piece by piece. The options are ImportOptions, another
+// document, or nil.
 func (s *Session) ImportFile(path string, options any) (*ImportReport, error) {
 	return documentWith[ImportReport](s.caller(), "Session.ImportFile", options,
 		func(options string) ([]byte, *raw.Failure) {

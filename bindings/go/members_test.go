@@ -2,6 +2,7 @@ package varve_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,13 +11,23 @@ import (
 	"varve"
 )
 
-// filled gives a type's fields one at a time, each with a value that is not left out.
+// filled gives documents that each have one field of a type, or of a struct in it, with a value that
+// is not left out. One at a time: of several that it does not know the library names the first.
 func filled(structure reflect.Type) map[string]any {
 	documents := map[string]any{}
 	for index := range structure.NumField() {
+		field := structure.Field(index)
+		if inner := field.Type; inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]() {
+			for name, document := range filled(inner) {
+				value := reflect.New(structure).Elem()
+				value.Field(index).Set(reflect.ValueOf(document))
+				documents[field.Name+"."+name] = value.Interface()
+			}
+			continue
+		}
 		value := reflect.New(structure).Elem()
 		fill(value.Field(index))
-		documents[structure.Field(index).Name] = value.Interface()
+		documents[field.Name] = value.Interface()
 	}
 	return documents
 }
@@ -39,7 +50,11 @@ func fill(value reflect.Value) {
 		fill(value.Index(0))
 	case reflect.Map:
 		value.Set(reflect.MakeMap(value.Type()))
-		value.SetMapIndex(reflect.ValueOf("x"), reflect.Zero(value.Type().Elem()))
+		member := reflect.New(value.Type().Elem()).Elem()
+		if member.Kind() != reflect.Interface {
+			fill(member)
+		}
+		value.SetMapIndex(reflect.ValueOf("x"), member)
 	case reflect.Struct:
 		if value.Type() == reflect.TypeFor[time.Time]() {
 			value.Set(reflect.ValueOf(time.Now()))
@@ -63,6 +78,18 @@ func TestTheLibraryKnowsEveryFieldThatItIsGiven(t *testing.T) {
 		{varve.SessionFilter{}, func(d any) error { _, err := store.Sessions(d); return err }},
 		{varve.UsageFilter{}, func(d any) error { _, err := store.Usage(d); return err }},
 		{varve.Query{}, func(d any) error { _, err := store.Query(d); return err }},
+		{varve.VerifyOptions{}, func(d any) error { _, err := session.Verify(d); return err }},
+		{varve.RepairOptions{}, func(d any) error { _, err := session.Repair(d); return err }},
+		{varve.CompactOptions{}, func(d any) error { _, err := session.Compact(d); return err }},
+		{varve.PurgeOptions{}, func(d any) error { _, err := session.Purge(d); return err }},
+		{varve.MigrateOptions{}, func(d any) error { _, err := session.Migrate(d); return err }},
+		{varve.ExportOptions{}, func(d any) error {
+			_, err := session.ExportFile(filepath.Join(t.TempDir(), "x"), d)
+			return err
+		}},
+		{varve.ImportOptions{}, func(d any) error { _, err := session.ImportFile("x", d); return err }},
+		{varve.BackupOptions{}, func(d any) error { _, err := store.Backup(t.TempDir(), d); return err }},
+		{varve.RestoreOptions{}, func(d any) error { _, err := store.Restore("x", d); return err }},
 		{varve.MemoryOptions{}, func(d any) error { _, err := store.OpenMemory(d); return err }},
 		{varve.ContextRequest{}, func(d any) error { _, err := session.BuildContext(d); return err }},
 	} {

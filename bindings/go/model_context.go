@@ -11,16 +11,33 @@ import (
 // ContextRequest says what a model is to be given. Everything is optional; docs/context.md is the
 // whole language.
 type ContextRequest struct {
-	Question     string           `json:"question,omitempty"`
-	Retrieve     []map[string]any `json:"retrieve,omitzero"`
-	Rank         []map[string]any `json:"rank,omitzero"`
-	Across       *Across          `json:"across,omitempty"`
-	Budget       Budget           `json:"budget,omitzero"`
-	KeepTogether *bool            `json:"keep_together,omitempty"`
-	Pinned       []string         `json:"pinned,omitempty"`
-	ExcludeIDs   []string         `json:"exclude_ids,omitempty"`
-	Format       string           `json:"format,omitempty"` // markdown, chat, json, plain
-	Now          time.Time        `json:"now,omitzero"`
+	Question     string      `json:"question,omitempty"`
+	Retrieve     []Retrieval `json:"retrieve,omitzero"`
+	Rank         []Measure   `json:"rank,omitzero"`
+	Across       *Across     `json:"across,omitempty"`
+	Budget       Budget      `json:"budget,omitzero"`
+	KeepTogether *bool       `json:"keep_together,omitempty"`
+	Pinned       []string    `json:"pinned,omitempty"`
+	ExcludeIDs   []string    `json:"exclude_ids,omitempty"`
+	Format       string      `json:"format,omitempty"` // markdown, chat, json, plain
+	Now          time.Time   `json:"now,omitzero"`
+}
+
+// Retrieval is what a context is chosen from: the Recency newest entries, the Importance most
+// important ones, or what a Query finds. Beside one of these Types leaves only entries of these
+// types; alone it is the 100 newest of them.
+type Retrieval struct {
+	Recency    *int     `json:"recency,omitempty"`
+	Importance *int     `json:"importance,omitempty"`
+	Query      *Query   `json:"query,omitempty"`
+	Types      []string `json:"types,omitzero"`
+}
+
+// Measure is a weight by which a context's entries are ranked, from 0 to 1e6; set one of them.
+type Measure struct {
+	Temporal   *float64 `json:"temporal,omitempty"`
+	Importance *float64 `json:"importance,omitempty"`
+	Match      *float64 `json:"match,omitempty"`
 }
 
 // Across says which other sessions of the store the question and the queries are asked of, too.

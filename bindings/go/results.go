@@ -107,9 +107,9 @@ func (r *Results) All() iter.Seq2[Result, error] {
 
 // Page is Results as Go values.
 type Page[T any] struct {
-	Results []ResultOf[T]   `json:"results"`
-	Next    string          `json:"next"` // for Query.After; empty on the last page
-	Explain json.RawMessage `json:"explain"`
+	Results []ResultOf[T]    `json:"results"`
+	Next    string           `json:"next"`    // for Query.After; empty on the last page
+	Explain *PageExplanation `json:"explain"` // with Query.Explain
 }
 
 // Page reads the results; they may be closed then.

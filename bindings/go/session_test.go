@@ -332,7 +332,8 @@ func TestExportAndImport(t *testing.T) {
 }
 
 func TestADryRunTellsThatNotAllWouldFit(t *testing.T) {
-	store := openStore(t, "memory:", varve.Config{Storage: map[string]any{"max_session_size_mb": 1}})
+	store := openStore(t, "memory:", varve.Config{
+		Storage: varve.StorageConfig{MaxSessionSizeMB: varve.Pointer(1.0)}})
 	path := filepath.Join(t.TempDir(), "memory.jsonl")
 	line := `{"type":"finding","content":"` + strings.Repeat("tea ", 150_000) + `"}` + "\n"
 	for count, exceeds := range map[int]bool{1: false, 2: true} {
@@ -370,7 +371,7 @@ func TestMaintenanceReports(t *testing.T) {
 	if report, err := session.Verify(nil); err != nil || !report.OK || report.Entries != 9 {
 		t.Error(report, err)
 	}
-	if report, err := session.Purge(nil); err != nil || report.Dropped["deleted"] != 1 {
+	if report, err := session.Purge(nil); err != nil || report.Dropped.Deleted != 1 {
 		t.Error(report, err)
 	}
 	if report, err := session.RebuildIndex(nil); err != nil || report.Entries != 9 {

@@ -185,8 +185,8 @@ func (s *Store) Sync() error {
 	return s.caller().run("Store.Sync", func() *raw.Failure { return raw.StoreSync(s.token) })
 }
 
-// Backup copies the store into a directory, or what is new since the last time. Options:
-// {"sessions": [ids], "delete_missing": true}.
+// Backup copies the store into a directory, or what is new since the last time. The options are
+// BackupOptions, another document, or nil.
 func (s *Store) Backup(path string, options any) (*BackupReport, error) {
 	return documentWith[BackupReport](s.caller(), "Store.Backup", options,
 		func(options string) ([]byte, *raw.Failure) {
@@ -194,8 +194,8 @@ func (s *Store) Backup(path string, options any) (*BackupReport, error) {
 		})
 }
 
-// Restore copies sessions from a backup into this store. Options:
-// {"sessions": [ids], "overwrite": false, "tombstones_from": path}.
+// Restore copies sessions from a backup into this store. The options are RestoreOptions, another
+// document, or nil.
 func (s *Store) Restore(path string, options any) (*RestoreReport, error) {
 	return documentWith[RestoreReport](s.caller(), "Store.Restore", options,
 		func(options string) ([]byte, *raw.Failure) {

@@ -1,9 +1,6 @@
 package varve
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Entry is what an agent saw, decided or learnt. Type and Content are needed, the rest is optional.
 // For members of your own, embed it: struct{ varve.Entry; Priority int `json:"priority"` }.
@@ -22,11 +19,19 @@ type Entry struct {
 	SpanID      string              `json:"span_id,omitempty"`
 	DecayFactor *float64            `json:"decay_factor,omitempty"`
 	SessionID   string              `json:"session_id,omitempty"`
+	Usage       *EntryUsage         `json:"usage,omitempty"` // see Store.Usage
 
 	// Given by the library; what is in them when an entry is added is replaced.
-	SchemaVersion int    `json:"schema_version,omitempty"`
-	Seq           int64  `json:"seq,omitempty"`
-	Checksum      string `json:"checksum,omitempty"`
+	SchemaVersion int         `json:"schema_version,omitempty"`
+	Seq           int64       `json:"seq,omitempty"`
+	Batch         *BatchPlace `json:"batch,omitempty"` // of entries added together
+	Checksum      string      `json:"checksum,omitempty"`
+}
+
+// BatchPlace is the place of an entry among those it was added with.
+type BatchPlace struct {
+	Index int64 `json:"i"` // from 0
+	Count int64 `json:"n"`
 }
 
 // Importance is an importance to put into an Entry: 0, too, is one.
@@ -84,41 +89,20 @@ type TimeCondition struct {
 
 // SessionOptions are what Store.Session and Store.CreateSession take.
 type SessionOptions struct {
-	SessionID        string         `json:"session_id,omitempty"`
-	IfExists         string         `json:"if_exists,omitempty"` // fail, open
-	UserID           string         `json:"user_id,omitempty"`
-	AgentID          string         `json:"agent_id,omitempty"`
-	Title            string         `json:"title,omitempty"`
-	Stores           []string       `json:"stores,omitzero"` // kv, transcript; both when nil
-	KVCap            *int           `json:"kv_cap,omitempty"`
-	TranscriptCap    *int           `json:"transcript_cap,omitempty"`
-	TTLHours         float64        `json:"ttl_hours,omitempty"`
-	TTLPolicy        string         `json:"ttl_policy,omitempty"` // sliding, fixed
-	DecayConfig      map[string]any `json:"decay_config,omitempty"`
-	CompactionConfig map[string]any `json:"compaction_config,omitempty"`
-	Preferences      map[string]any `json:"preferences,omitempty"`
-	Durability       string         `json:"durability,omitempty"` // commit, interval, os
-}
-
-// Config is what Open takes; it overrides the store's config.json. docs/format.md#config has every
-// member; groups that are maps here take them by the names there.
-type Config struct {
-	Durability  string            `json:"durability,omitempty"` // commit, interval, os
-	Storage     map[string]any    `json:"storage,omitempty"`
-	Concurrency ConcurrencyConfig `json:"concurrency,omitzero"`
-	Decay       map[string]any    `json:"decay,omitempty"`
-	Performance map[string]any    `json:"performance,omitempty"`
-	Integrity   map[string]any    `json:"integrity,omitempty"`
-	Text        map[string]any    `json:"text,omitempty"`
-	Threads     int               `json:"threads,omitempty"`
-}
-
-// ConcurrencyConfig is a group of Config.
-type ConcurrencyConfig struct {
-	// LockTimeoutMS is how long a writer waits for another process before it answers ErrBusy. It is
-	// also by how much a call may outlive a context's deadline; see Session.WithContext. 0 is the
-	// default, 5000; not to wait at all, give Open {"concurrency":{"lock_timeout_ms":0}} as text.
-	LockTimeoutMS int `json:"lock_timeout_ms,omitempty"`
+	SessionID        string            `json:"session_id,omitempty"`
+	IfExists         string            `json:"if_exists,omitempty"` // fail, open
+	UserID           string            `json:"user_id,omitempty"`
+	AgentID          string            `json:"agent_id,omitempty"`
+	Title            string            `json:"title,omitempty"`
+	Stores           []string          `json:"stores,omitzero"` // kv, transcript; both when nil
+	KVCap            *int              `json:"kv_cap,omitempty"`
+	TranscriptCap    *int              `json:"transcript_cap,omitempty"`
+	TTLHours         float64           `json:"ttl_hours,omitempty"`
+	TTLPolicy        string            `json:"ttl_policy,omitempty"` // sliding, fixed
+	DecayConfig      *DecayConfig      `json:"decay_config,omitempty"`
+	CompactionConfig *CompactionConfig `json:"compaction_config,omitempty"`
+	Preferences      map[string]any    `json:"preferences,omitempty"` // your own
+	Durability       string            `json:"durability,omitempty"`  // commit, interval, os
 }
 
 // SessionFilter is what Store.Sessions takes. It lists everybody's sessions when UserID is empty.
@@ -146,12 +130,12 @@ type Result = ResultOf[Entry]
 
 // ResultOf is an entry that a query found, read as a type of yours; see FindAs.
 type ResultOf[T any] struct {
-	Entry        T               `json:"entry"`
-	SessionID    string          `json:"session_id"`
-	Relevance    float64         `json:"relevance"`
-	DecayFactor  float64         `json:"decay_factor"`
-	MatchQuality float64         `json:"match_quality"`
-	Explain      json.RawMessage `json:"explain"`
+	Entry        T            `json:"entry"`
+	SessionID    string       `json:"session_id"`
+	Relevance    float64      `json:"relevance"`
+	DecayFactor  float64      `json:"decay_factor"`
+	MatchQuality float64      `json:"match_quality"`
+	Explain      *Explanation `json:"explain"` // with Query.Explain
 }
 
 // Progress tells how far a long operation has come.

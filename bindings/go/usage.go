@@ -32,6 +32,15 @@ type Usage struct {
 	CostUSD      float64 `json:"cost_usd"`
 }
 
+// EntryUsage is what a model call took, as an entry tells of it.
+type EntryUsage struct {
+	InputTokens      int64   `json:"input_tokens,omitempty"`
+	OutputTokens     int64   `json:"output_tokens,omitempty"`
+	CostUSD          float64 `json:"cost_usd,omitempty"`
+	PromptTokens     int64   `json:"prompt_tokens,omitempty"`     // another name of InputTokens
+	CompletionTokens int64   `json:"completion_tokens,omitempty"` // another name of OutputTokens
+}
+
 // UsageReport is the answer of Store.Usage.
 type UsageReport struct {
 	Document
