@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let erased = session.delete_where(Query::all().tag("people.ann"), "asked for on Monday")?;
     let report = session.purge(())?;
-    println!("erased: {erased}, dropped from the log: {}", report.dropped["deleted"]);
+    println!("erased: {erased}, dropped from the log: {}", report.dropped.deleted);
     println!("after: {:?}", files_with(directory, "hay fever")?);
     for hit in session.query(())? {
         println!("still known: {}", hit.entry.content);

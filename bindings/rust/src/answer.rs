@@ -3,6 +3,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -61,3 +62,31 @@ impl<T: fmt::Debug> fmt::Debug for Answer<T> {
         self.value.fmt(f)
     }
 }
+
+/// One odd value of somebody's hand, as a title that is a number, must not hide all the others.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    member: D,
+) -> std::result::Result<T, D::Error> {
+    Ok(T::deserialize(Value::deserialize(member)?).unwrap_or_default())
+}
+
+/// Structs of documents that the library answers with.
+macro_rules! documents {
+    ($($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $field:ident: $type:ty,)* })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct $name {
+            $(
+                $(#[$what])*
+                #[serde(deserialize_with = "crate::answer::or_default")]
+                pub $field: $type,
+            )*
+            /// All other members.
+            #[serde(flatten)]
+            pub extra: serde_json::Map<String, serde_json::Value>,
+        }
+    )*};
+}
+pub(crate) use documents;

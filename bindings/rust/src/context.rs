@@ -1,9 +1,9 @@
 //! What a model is given: the part of a memory that fits into its context window.
 use serde::{Deserialize, Serialize};
-use serde_json::{json, Map, Value};
+use serde_json::{Map, Value};
 
 use crate::answer::Answer;
-use crate::document::Document;
+use crate::document::{options, Document};
 use crate::error::Result;
 use crate::query::Query;
 use crate::session::Session;
@@ -32,10 +32,10 @@ pub struct ContextRequest {
     pub question: Option<String>,
     /// The union of these is looked at, each entry once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retrieve: Option<Vec<Value>>,
-    /// Weights of measures from 0 to 1.
+    pub retrieve: Option<Vec<Retrieval>>,
+    /// Weights of measures.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rank: Option<Vec<Value>>,
+    pub rank: Option<Vec<Measure>>,
     /// The question and the queries are asked of these sessions, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub across: Option<Across>,
@@ -110,25 +110,49 @@ pub struct Budget {
     pub reserve_tokens: Option<u64>,
 }
 
+options! {
+    /// What a context is chosen from: the newest entries, the most important ones, or what a query
+    /// finds.
+    Retrieval {
+        /// So many of the newest.
+        recency: u64,
+        /// So many of the most important.
+        importance: u64,
+        /// What it finds.
+        query: Query,
+        /// Beside one of these only entries of these types; alone the 100 newest of them.
+        types: Vec<String>,
+    }
+    /// The weight of one measure, 0 to 1e6.
+    Measure {
+        /// How much it counts that an entry is new.
+        temporal: f64,
+        /// How much the importance as given counts.
+        importance: f64,
+        /// How much it counts that the words match.
+        r#match: f64,
+    }
+}
+
 impl ContextRequest {
     /// For a model that is asked this.
     pub fn new(question: impl Into<String>) -> Self {
         ContextRequest { question: Some(question.into()), ..ContextRequest::default() }
     }
 
-    fn look_at(mut self, retrieval: Value) -> Self {
+    fn look_at(mut self, retrieval: Retrieval) -> Self {
         self.retrieve.get_or_insert_with(Vec::new).push(retrieval);
         self
     }
 
-    fn weigh(mut self, measure: &str, weight: f64) -> Self {
-        self.rank.get_or_insert_with(Vec::new).push(json!({ measure: weight }));
+    fn weigh(mut self, measure: Measure) -> Self {
+        self.rank.get_or_insert_with(Vec::new).push(measure);
         self
     }
 
     /// Looks at the newest entries, so many.
     pub fn newest(self, count: u64) -> Self {
-        self.look_at(json!({ "recency": count }))
+        self.look_at(Retrieval { recency: Some(count), ..Retrieval::default() })
     }
 
     /// Looks at the newest entries of these types, so many.
@@ -137,33 +161,33 @@ impl ContextRequest {
         types: impl IntoIterator<Item = T>,
         count: u64,
     ) -> Self {
-        let types: Vec<String> = types.into_iter().map(Into::into).collect();
-        self.look_at(json!({ "types": types, "recency": count }))
+        let types = Some(types.into_iter().map(Into::into).collect());
+        self.look_at(Retrieval { types, recency: Some(count), ..Retrieval::default() })
     }
 
     /// Looks at the most important entries, so many.
     pub fn important(self, count: u64) -> Self {
-        self.look_at(json!({ "importance": count }))
+        self.look_at(Retrieval { importance: Some(count), ..Retrieval::default() })
     }
 
     /// Looks at what a query finds.
     pub fn found_by(self, query: &Query) -> Self {
-        self.look_at(json!({ "query": query }))
+        self.look_at(Retrieval { query: Some(query.clone()), ..Retrieval::default() })
     }
 
     /// How much it counts that an entry is new.
     pub fn rank_time(self, weight: f64) -> Self {
-        self.weigh("temporal", weight)
+        self.weigh(Measure { temporal: Some(weight), ..Measure::default() })
     }
 
     /// How much the importance as given counts.
     pub fn rank_importance(self, weight: f64) -> Self {
-        self.weigh("importance", weight)
+        self.weigh(Measure { importance: Some(weight), ..Measure::default() })
     }
 
     /// How much it counts that the words match.
     pub fn rank_match(self, weight: f64) -> Self {
-        self.weigh("match", weight)
+        self.weigh(Measure { r#match: Some(weight), ..Measure::default() })
     }
 
     /// Recalls from these sessions, too.
@@ -277,6 +301,8 @@ impl Session {
 
 #[cfg(test)]
 mod without_library {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

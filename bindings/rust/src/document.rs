@@ -7,14 +7,15 @@ use serde_json::{Map, Value};
 use crate::context::ContextRequest;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
-use crate::memory::MemoryOptions;
+use crate::memory::{MemoryEntry, MemoryOptions};
 use crate::options::SessionOptions;
 use crate::query::Query;
 use crate::window::Message;
 
 /// What a call takes as a JSON document.
 ///
-/// - a typed value: [`Entry`], `[Entry]`, [`Query`], [`ContextRequest`], [`Message`], options;
+/// - a typed value: [`Entry`], `[Entry]`, [`Query`], [`ContextRequest`], [`Message`], options such as
+///   [`StoreConfig`](crate::StoreConfig) and [`CompactOptions`](crate::CompactOptions);
 /// - [`serde_json::Value`] or its `Map`, as `json!` makes them;
 /// - JSON text, `str` or `String`, or bytes, which go to the library as they are (it checks them:
 ///   bytes that are no UTF-8 are [`ErrorKind::InvalidArgument`](crate::ErrorKind));
@@ -45,7 +46,7 @@ pub trait Document {
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
-fn write<T: Serialize + ?Sized>(value: &T) -> Result<Cow<'_, [u8]>> {
+pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Result<Cow<'_, [u8]>> {
     serde_json::to_vec(value)
         .map(Cow::Owned)
         .map_err(|error| Error::json("the document cannot be written", error))
@@ -96,7 +97,37 @@ macro_rules! written_by_serde {
     )*};
 }
 written_by_serde!(Value, Map<String, Value>, Entry, [Entry], Vec<Entry>, Query, SessionOptions);
-written_by_serde!(ContextRequest, MemoryOptions, Message);
+written_by_serde!(ContextRequest, MemoryOptions, Message, MemoryEntry);
+
+/// Structs of documents that the library takes; what is `None` is not given.
+macro_rules! options {
+    ($($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $field:ident: $type:ty,)* })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        #[must_use = "pass it to a call"]
+        pub struct $name {
+            $(
+                $(#[$what])*
+                #[serde(
+                    deserialize_with = "crate::entry::if_it_fits",
+                    skip_serializing_if = "Option::is_none"
+                )]
+                pub $field: Option<$type>,
+            )*
+            /// Members that this type does not have.
+            #[serde(flatten)]
+            pub extra: serde_json::Map<String, serde_json::Value>,
+        }
+
+        impl crate::document::Document for $name {
+            fn to_json(&self) -> crate::error::Result<std::borrow::Cow<'_, [u8]>> {
+                crate::document::write(self)
+            }
+        }
+    )*};
+}
+pub(crate) use options;
 
 impl<const N: usize> Document for [Entry; N] {
     fn to_json(&self) -> Result<Cow<'_, [u8]>> {

@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 ///
 /// Only the type and the content are needed. What is left empty is made by the library: the id, the
 /// timestamp, an importance of 0.5. Members that this type does not have are kept in `extra`, so an
-/// entry that is read and written again loses nothing. Where a line was written by hand, and has
-/// `span_id`, `decay_factor` or `session_id` of another kind than the field, that is none here, and
-/// stands only in the JSON ([`Session::get_json`](crate::Session::get_json)).
+/// entry that is read and written again loses nothing. Where somebody gave `usage`, or wrote `span_id`,
+/// `ttl_seconds`, `decay_factor` or `session_id` into the file, of another kind than the field, that
+/// is none here, and stands only in the JSON ([`Session::get_json`](crate::Session::get_json)).
 ///
 /// ```
 /// use varve::Entry;
@@ -60,6 +60,12 @@ pub struct Entry {
     /// RFC 3339; from then on the entry is as if it were not there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
+    /// It expires so many seconds after it was added; stored as `expires_at`.
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    pub ttl_seconds: Option<f64>,
+    /// What the model call behind it used; see [`Store::usage`](crate::Store::usage).
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    pub usage: Option<EntryUsage>,
     /// Which trace it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
@@ -75,10 +81,45 @@ pub struct Entry {
     /// Its number in the session; given by the library.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
+    /// The version of its form; given by the library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<u64>,
+    /// Its place among those it was added with; given by the library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchPlace>,
     /// The checksum of its line; given by the library.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
     /// All other members, kept as they are.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// The place of an entry among those that it was added with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPlace {
+    /// Counted from 0.
+    #[serde(rename = "i")]
+    pub index: u64,
+    /// How many they were.
+    #[serde(rename = "n")]
+    pub count: u64,
+}
+
+/// What a model call used, as an entry tells of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EntryUsage {
+    /// Tokens that the model was given.
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens that it gave.
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// What it cost.
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// All other members.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -146,6 +187,23 @@ impl Entry {
         self
     }
 
+    /// It is to be forgotten so many seconds after it was added.
+    pub fn ttl_seconds(mut self, seconds: f64) -> Self {
+        self.ttl_seconds = Some(seconds);
+        self
+    }
+
+    /// What the model call behind it used.
+    pub fn usage(mut self, input_tokens: u64, output_tokens: u64, cost_usd: f64) -> Self {
+        self.usage = Some(EntryUsage {
+            input_tokens: Some(input_tokens),
+            output_tokens: Some(output_tokens),
+            cost_usd: Some(cost_usd),
+            ..EntryUsage::default()
+        });
+        self
+    }
+
     /// Refers to another entry.
     pub fn reference(mut self, id: impl Into<String>) -> Self {
         self.references.push(id.into());
@@ -195,12 +253,16 @@ mod without_library {
             .relation("caused_by", "d")
             .relation("caused_by", "e")
             .trace("trace-7")
+            .ttl_seconds(0.5)
+            .usage(412, 9, 0.25)
             .member("mood", "good");
         let expected = serde_json::json!({
             "id": "a", "type": "finding", "content": "tea", "tags": ["one", "two", "three"],
             "importance": 0.5, "timestamp": "2026-01-01T00:00:00Z",
             "expires_at": "2026-02-01T00:00:00Z", "references": ["b", "c"],
-            "relations": {"caused_by": ["d", "e"]}, "trace_id": "trace-7", "mood": "good"});
+            "relations": {"caused_by": ["d", "e"]}, "trace_id": "trace-7", "mood": "good",
+            "ttl_seconds": 0.5,
+            "usage": {"input_tokens": 412, "output_tokens": 9, "cost_usd": 0.25}});
         assert_eq!(serde_json::to_value(entry).expect("written"), expected);
     }
 

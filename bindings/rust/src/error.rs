@@ -156,6 +156,16 @@ impl Error {
         self.detail("line")?.as_u64()
     }
 
+    /// What was asked for, in bytes unless the message says otherwise.
+    pub fn size(&self) -> Option<u64> {
+        self.detail("size")?.as_u64()
+    }
+
+    /// What is allowed, as [`Error::size`].
+    pub fn limit(&self) -> Option<u64> {
+        self.detail("limit")?.as_u64()
+    }
+
     /// What the operating system answered.
     pub fn errno(&self) -> Option<i32> {
         self.detail("errno")?.as_i64().and_then(|number| i32::try_from(number).ok())

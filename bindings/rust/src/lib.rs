@@ -53,10 +53,14 @@
 
 mod answer;
 mod callback;
+mod choices;
+mod config;
 mod context;
 mod document;
 mod entry;
 mod error;
+mod explain;
+mod figures;
 mod handle;
 mod library;
 mod memory;
@@ -78,12 +82,16 @@ mod trace;
 mod window;
 
 pub use answer::Answer;
-pub use context::{Across, Budget, Context, ContextItem, ContextRequest};
+pub use choices::*;
+pub use config::*;
+pub use context::{Across, Budget, Context, ContextItem, ContextRequest, Measure, Retrieval};
 pub use document::{Document, Json};
-pub use entry::Entry;
+pub use entry::{BatchPlace, Entry, EntryUsage};
 pub use error::{Error, ErrorKind, Result};
+pub use explain::*;
+pub use figures::*;
 pub use library::Library;
-pub use memory::{Memory, MemoryOptions, Recollection};
+pub use memory::{Memory, MemoryEntry, MemoryOptions, Recollection};
 pub use options::SessionOptions;
 pub use query::{Match, Order, Query, SortBy, Tags, Time};
 pub use reports::*;

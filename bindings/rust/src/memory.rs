@@ -1,5 +1,6 @@
 //! A memory: what an agent remembers of one user, in three tiers over one store.
 use std::fmt;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::document::Document;
+use crate::entry::{if_it_fits, Entry};
 use crate::error::Result;
 use crate::handle::{call, call_for_text, Argument};
 use crate::raw;
 use crate::results::{RawResults, Results};
 use crate::store::Store;
-use crate::window::Message;
 
 /// Options of [`Store::memory`], all optional.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,8 +68,8 @@ impl MemoryOptions {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Recollection {
-    /// Chronological, in the form they were given, with `id`, `session_id` and `type` in `extra`.
-    pub entries: Vec<Message>,
+    /// Chronological, in the form they were given.
+    pub entries: Vec<MemoryEntry>,
     /// An estimate.
     pub token_count: u64,
     /// "working" or "short_term".
@@ -76,6 +77,25 @@ pub struct Recollection {
     /// All other members.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// A message as it was given, with what was filled in; it can be used as the [`Entry`] in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryEntry {
+    /// Who says it.
+    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// All other members.
+    #[serde(flatten)]
+    pub entry: Entry,
+}
+
+impl Deref for MemoryEntry {
+    type Target = Entry;
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
 }
 
 /// A user's memory: working memory in front of each session, the sessions' logs, and a long-term

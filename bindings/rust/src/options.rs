@@ -2,6 +2,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::{CompactionConfig, DecayConfig};
+
 /// Options of [`Store::session`](crate::Store::session) and
 /// [`Store::create_session`](crate::Store::create_session), all optional.
 ///
@@ -53,10 +55,10 @@ pub struct SessionOptions {
     pub durability: Option<String>,
     /// How entries lose relevance with age.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decay_config: Option<Value>,
-    /// What compaction drops.
+    pub decay_config: Option<DecayConfig>,
+    /// When it compacts itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub compaction_config: Option<Value>,
+    pub compaction_config: Option<CompactionConfig>,
     /// Preferences of yours, kept with the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferences: Option<Value>,

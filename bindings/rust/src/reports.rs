@@ -1,37 +1,9 @@
 //! The documents that the library answers with. Each keeps members that it has no field for in
 //! `extra`, so that a newer library loses nothing here. A member of another form than its field is
 //! the field's default here, and as it is in [`Answer::json`](crate::Answer::json).
-use std::collections::BTreeMap;
-
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-/// One odd value of somebody's hand, as a title that is a number, must not hide all the others.
-fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
-    member: D,
-) -> std::result::Result<T, D::Error> {
-    Ok(T::deserialize(Value::deserialize(member)?).unwrap_or_default())
-}
-
-macro_rules! documents {
-    ($($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $field:ident: $type:ty,)* })*) => {$(
-        $(#[$about])*
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(default)]
-        #[non_exhaustive]
-        pub struct $name {
-            $(
-                $(#[$what])*
-                #[serde(deserialize_with = "or_default")]
-                pub $field: $type,
-            )*
-            /// All other members.
-            #[serde(flatten)]
-            pub extra: Map<String, Value>,
-        }
-    )*};
-}
+use crate::answer::documents;
 
 documents! {
     /// One page of [`Store::sessions`](crate::Store::sessions), newest first.
@@ -57,65 +29,6 @@ documents! {
         last_accessed: String,
         /// How many entries it has.
         total_entries: u64,
-    }
-    /// A session's metadata.
-    Metadata {
-        /// Its id.
-        session_id: String,
-        /// Whose it is.
-        user_id: Option<String>,
-        /// Which agent's it is.
-        agent_id: Option<String>,
-        /// A name for people.
-        title: Option<String>,
-        /// RFC 3339.
-        created_at: String,
-        /// RFC 3339.
-        last_accessed: String,
-        /// How many entries it has.
-        total_entries: u64,
-        /// Bytes of its files.
-        total_size_bytes: u64,
-    }
-    /// Figures of a session.
-    SessionStats {
-        /// Its id.
-        session_id: String,
-        /// Entries alive.
-        entries: u64,
-        /// Entries deleted that are still in the log.
-        deleted: u64,
-        /// Entries expired that are still in the log.
-        expired: u64,
-        /// Bytes by file, and `total`.
-        size_bytes: BTreeMap<String, u64>,
-        /// Entries by type.
-        types: BTreeMap<String, u64>,
-        /// Bytes of the index in memory.
-        memory_bytes: u64,
-        /// The number of the last entry.
-        last_seq: u64,
-        /// The number of the last entry that survives power loss.
-        durable_seq: u64,
-        /// No permission to write.
-        read_only: bool,
-    }
-    /// Figures of a store, of this process since it was opened.
-    StoreStats {
-        /// Where it is.
-        uri: String,
-        /// Sessions open.
-        sessions_open: u64,
-        /// Entries of the open sessions.
-        entries: u64,
-        /// Entries added.
-        entries_added: u64,
-        /// Entries deleted.
-        entries_deleted: u64,
-        /// Bytes written.
-        bytes_written: u64,
-        /// Syncs.
-        syncs: u64,
     }
     /// The files of a session.
     Files {
@@ -147,9 +60,9 @@ documents! {
     VerifyReport {
         /// Nothing is damaged.
         ok: bool,
-        /// Entries alive.
+        /// Entries that are not deleted, expired ones included.
         entries: u64,
-        /// Entries deleted.
+        /// Deletions.
         deleted: u64,
         /// Damaged stretches.
         damaged: u64,
@@ -157,6 +70,40 @@ documents! {
         problems: Vec<Problem>,
         /// How many there are.
         problems_total: u64,
+        /// The first 1000 references to nothing.
+        notes: Vec<Note>,
+        /// How many there are.
+        notes_total: u64,
+        /// Bytes of log and tombstones.
+        checked_bytes: u64,
+        /// The number of the last entry.
+        last_seq: u64,
+        /// What was found of vectors.
+        vectors: VerifiedVectors,
+    }
+    /// What is no damage: an entry refers to one that was deleted or does not exist.
+    Note {
+        /// Which file.
+        file: String,
+        /// Where the entry starts.
+        offset: u64,
+        /// The entry.
+        id: String,
+        /// What it refers to.
+        target: String,
+        /// Which of the two it is.
+        reason: String,
+    }
+    /// What a verification found of vectors.
+    VerifiedVectors {
+        /// Numbers in each; 0 without vectors.
+        dimension: u64,
+        /// Records in the file.
+        records: u64,
+        /// Entries that have one.
+        entries: u64,
+        /// Records that are damaged.
+        damaged: u64,
     }
     /// One damaged stretch of a file.
     Problem {
@@ -179,6 +126,10 @@ documents! {
         resealed: u64,
         /// Sequence numbers that are gone.
         missing: u64,
+        /// Of log and tombstones.
+        bytes_before: u64,
+        /// Of log and tombstones.
+        bytes_after: u64,
         /// metadata.json was lost, or could not be read, and is made anew.
         metadata_lost: bool,
         /// Whether anything was written.
@@ -196,9 +147,26 @@ documents! {
         /// Of the log.
         bytes_after: u64,
         /// How many went, by the reason.
-        dropped: BTreeMap<String, u64>,
+        dropped: Dropped,
         /// Whether anything was written.
         changed: bool,
+        /// How long it took.
+        duration_ms: f64,
+        /// Of vectors.bin; none without one, and in a dry run.
+        vectors_before: Option<u64>,
+        /// Of vectors.bin; none without one, and in a dry run.
+        vectors_after: Option<u64>,
+    }
+    /// Entries that a compaction dropped.
+    Dropped {
+        /// They were deleted.
+        deleted: u64,
+        /// Their time was over.
+        expired: u64,
+        /// They were of little relevance.
+        evicted: u64,
+        /// They were damaged.
+        damaged: u64,
     }
     /// What [`Session::migrate`](crate::Session::migrate) did.
     MigrateReport {
@@ -210,6 +178,8 @@ documents! {
         changed: bool,
         /// Entries alive.
         entries: u64,
+        /// Stretches of the log that are no entries.
+        quarantined: u64,
     }
     /// What [`Session::rebuild_index`](crate::Session::rebuild_index) did.
     RebuildReport {
@@ -265,8 +235,10 @@ documents! {
         bytes: u64,
         /// Entries written.
         entries: u64,
+        /// How long it took.
+        duration_ms: f64,
         /// What could not be copied, or was copied damaged.
-        problems: Vec<SessionProblem>,
+        problems: Vec<CopyProblem>,
     }
     /// What [`Store::restore`](crate::Store::restore) brought back.
     RestoreReport {
@@ -278,8 +250,12 @@ documents! {
         entries: u64,
         /// Deletions that were applied again.
         deletions_reapplied: u64,
+        /// Bytes of their logs and tombstones.
+        bytes: u64,
+        /// How long it took.
+        duration_ms: f64,
         /// What could not be restored.
-        problems: Vec<SessionProblem>,
+        problems: Vec<CopyProblem>,
     }
     /// What [`Store::sweep`](crate::Store::sweep) removed.
     SweepReport {
@@ -295,6 +271,17 @@ documents! {
         bytes_freed: u64,
         /// Sessions that could not be swept.
         problems: Vec<SessionProblem>,
+        /// How long it took.
+        duration_ms: f64,
+    }
+    /// What was wrong with one session of many that were copied.
+    CopyProblem {
+        /// Which session.
+        session_id: String,
+        /// What is wrong.
+        reason: String,
+        /// Whether it was copied all the same.
+        copied: bool,
     }
     /// What was wrong with one session of many.
     SessionProblem {
@@ -302,5 +289,20 @@ documents! {
         session_id: String,
         /// What is wrong.
         reason: String,
+    }
+    /// A log line, which [`Store::set_log`](crate::Store::set_log) gives as text.
+    LogLine {
+        /// RFC 3339.
+        timestamp: String,
+        /// "DEBUG", "INFO", "WARN" or "ERROR".
+        level: String,
+        /// "store" or "session".
+        component: String,
+        /// Which session.
+        session_id: Option<String>,
+        /// What happened.
+        message: String,
+        /// Details of it.
+        metadata: Map<String, Value>,
     }
 }

@@ -3,10 +3,10 @@ use std::ops::Deref;
 use std::ptr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::entry::Entry;
 use crate::error::{Error, Result};
+use crate::explain::{Explanation, PageExplanation};
 use crate::handle::{bytes, call};
 use crate::library::Library;
 use crate::query::Query;
@@ -30,7 +30,7 @@ pub struct Hit {
     pub match_quality: f64,
     /// With [`Query::explain`]: how the figures came about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explain: Option<Value>,
+    pub explain: Option<Explanation>,
 }
 
 /// The results of a query, in order: a slice of [`Hit`], and the cursor of the next page.
@@ -44,7 +44,7 @@ pub struct Results {
     pub next: Option<String>,
     /// With [`Query::explain`]: how the query was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explain: Option<Value>,
+    pub explain: Option<PageExplanation>,
 }
 
 impl Deref for Results {

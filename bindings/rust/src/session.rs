@@ -13,13 +13,14 @@ use crate::callback::{self, Slot};
 use crate::document::Document;
 use crate::entry::Entry;
 use crate::error::{text, Error, Result};
+use crate::figures::{Index, Metadata, SessionStats};
 use crate::handle::{call, call_for_text, Argument};
 use crate::library::Library;
 use crate::query::Query;
 use crate::raw;
 use crate::reports::{
-    CompactReport, ExportReport, Files, ImportReport, Metadata, MigrateReport, RebuildReport,
-    RepairReport, SessionStats, TagList, VerifyReport,
+    CompactReport, ExportReport, Files, ImportReport, MigrateReport, RebuildReport, RepairReport,
+    TagList, VerifyReport,
 };
 use crate::results::{Finder, Pages, RawResults, Results};
 use crate::store::Store;
@@ -323,6 +324,11 @@ impl Session {
     }
 
     /// The index as JSON that a person can read.
+    pub fn index(&self) -> Result<Answer<Index>> {
+        Answer::read(self.index_json()?)
+    }
+
+    /// The same as text, indented.
     pub fn index_json(&self) -> Result<String> {
         self.tell(self.api().varve_session_index)
     }

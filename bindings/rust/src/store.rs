@@ -12,12 +12,13 @@ use crate::document::Document;
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
+use crate::figures::{StoreStats, UsageReport};
 use crate::handle::{call, call_for_text, Argument};
 use crate::library::Library;
 use crate::options::SessionOptions;
 use crate::query::Query;
 use crate::raw;
-use crate::reports::{BackupReport, RestoreReport, SessionList, StoreStats, SweepReport};
+use crate::reports::{BackupReport, RestoreReport, SessionList, SweepReport};
 use crate::results::{Finder, Pages, RawResults, Results};
 use crate::session::Session;
 use crate::sessions::Sessions;
@@ -90,7 +91,8 @@ impl Store {
         Store::open_with(uri, ())
     }
 
-    /// Opens a store with settings that override those of its config.json:
+    /// Opens a store with settings that override those of its config.json: a
+    /// [`StoreConfig`](crate::StoreConfig), or as
     /// `json!({"durability": "interval", "concurrency": {"lock_timeout_ms": 250}})`.
     pub fn open_with(uri: impl AsRef<OsStr>, config: impl Document) -> Result<Store> {
         let library = Library::get()?;
@@ -159,8 +161,8 @@ impl Store {
         self.create_session(options)
     }
 
-    /// Lists sessions, newest first, without opening them: `json!({"user_id": "ann", "limit": 10})`,
-    /// or `()` for all, page by page.
+    /// Lists sessions, newest first, without opening them: those of a
+    /// [`SessionFilter`](crate::SessionFilter), or `()` for all, page by page.
     pub fn sessions(&self, filter: impl Document) -> Result<Answer<SessionList>> {
         self.ask(self.api().varve_store_sessions, filter)
     }
@@ -182,9 +184,9 @@ impl Store {
         Sessions::of(self.clone(), &filter)
     }
 
-    /// Tokens and cost of entries that carry them, in all and by session, agent, user and day:
-    /// `json!({"user_id": "ann"})`, or `()` for all.
-    pub fn usage(&self, filter: impl Document) -> Result<Answer<serde_json::Value>> {
+    /// Tokens and cost of entries that carry them, in all and by session, agent, user and day: of a
+    /// [`UsageFilter`](crate::UsageFilter), or `()` for all.
+    pub fn usage(&self, filter: impl Document) -> Result<Answer<UsageReport>> {
         self.ask(self.api().varve_store_usage, filter)
     }
 

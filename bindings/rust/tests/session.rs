@@ -30,7 +30,7 @@ fn an_entry_comes_back_with_all_its_members() -> Outcome {
     let stored = session.get("flow")?;
     assert_eq!(stored.timestamp.as_deref(), Some("2026-01-05T09:05:00.000Z"));
     assert_eq!(stored.expires_at.as_deref(), Some("2099-01-01T00:00:00.000Z"));
-    assert_eq!((stored.seq, stored.extra["schema_version"].as_u64()), (Some(1), Some(1)));
+    assert_eq!((stored.seq, stored.schema_version, stored.batch), (Some(1), Some(1), None));
     let same = Entry {
         timestamp: given.timestamp.clone(),
         expires_at: given.expires_at.clone(),
@@ -38,7 +38,7 @@ fn an_entry_comes_back_with_all_its_members() -> Outcome {
         session_id: None,
         seq: None,
         checksum: None,
-        extra: given.extra.clone(),
+        schema_version: None,
         ..stored.clone()
     };
     assert_eq!(same, given);
@@ -222,7 +222,7 @@ fn deleting_hides_and_purging_erases() -> Outcome {
     assert_eq!(session.delete_where(Query::text("secret"), "all of them")?, 1);
     let audit = fs::read_to_string(directory.join("sessions/kitchen/tombstones.jsonl"))?;
     assert!(audit.contains("asked to") && audit.contains("all of them"), "{audit}");
-    assert_eq!(session.compact(json!({"dry_run": true}))?.dropped["deleted"], 2);
+    assert_eq!(session.compact(json!({"dry_run": true}))?.dropped.deleted, 2);
     let report = session.purge(())?;
     assert_eq!((report.entries_before, report.entries_after, report.changed), (3, 1, true));
     for file in &session.files()?.files {
@@ -275,12 +275,18 @@ fn maintenance_tells_what_it_found_and_did() -> Outcome {
     let report = session.verify(())?;
     assert_eq!((report.ok, report.damaged), (false, 1));
     assert_eq!(report.problems[0].file, "memory.jsonl");
-    assert!(report.json().contains("checked_bytes") && report.extra.contains_key("last_seq"));
+    assert!(report.json().contains("checked_bytes") && report.extra.is_empty());
+    assert_eq!((report.last_seq, report.notes.len()), (1, 0)); // the second cannot be read
     assert_eq!(session.repair(())?.quarantined, 1);
     assert_eq!(session.rebuild_index(())?.entries, 1);
     assert!(!session.migrate(())?.changed);
     assert_eq!(session.stats()?.entries, 1);
     assert!(session.index_json()?.contains("\"one\""));
+    let index = session.index()?;
+    assert_eq!(
+        (index.entries["one"].line_number, &index.types["finding"]),
+        (1, &vec!["one".into()])
+    );
     Ok(())
 }
 

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use common::{Directory, Outcome};
 use serde_json::{json, Value};
-use varve::{Entry, ErrorKind, LogLevel, Order, Query, SessionOptions, SortBy, Store};
+use varve::{
+    Entry, ErrorKind, LogLevel, LogLine, Metric, Order, Query, SessionOptions, SortBy, Store,
+};
 
 #[test]
 fn sessions_are_made_listed_found_and_deleted() -> Outcome {
@@ -185,6 +187,12 @@ fn figures_and_metrics_count_what_was_done() -> Outcome {
     assert_eq!((stats.sessions_open, stats.entries_added), (1, 1));
     assert_eq!(stats.uri, directory.path().to_string_lossy());
     assert!(store.metrics()?.contains("# TYPE varve_"));
+    assert_eq!((stats.commits, stats.lock_timeouts, stats.lines_skipped), (1, 0, 0));
+    assert_eq!(stats.metrics["memory.operations.add.count"], Metric::Number(1.0));
+    match &stats.metrics["memory.operations.write.duration_ms"] {
+        Metric::Histogram(spread) => assert_eq!((spread.count, spread.max), (1, spread.sum)),
+        other => panic!("{other:?} is no histogram"),
+    }
     Ok(())
 }
 
@@ -216,9 +224,11 @@ fn log_lines_are_of_the_level_that_they_say_and_not_below_the_one_asked_for() ->
         let levels = Arc::new(Mutex::new(BTreeSet::new()));
         let kept = levels.clone();
         store.set_log(asked, move |level, line| {
-            let line: Value = serde_json::from_str(line).expect("a log line is JSON");
-            let told = line["level"].as_str().map(str::to_lowercase);
-            assert_eq!(told, Some(format!("{level:?}").to_lowercase()));
+            let line: LogLine = serde_json::from_str(line).expect("a log line is JSON");
+            assert_eq!(line.level, format!("{level:?}").to_uppercase());
+            assert_eq!((line.session_id.as_deref(), line.extra.len()), (Some("kitchen"), 0));
+            assert!(["store", "session"].contains(&line.component.as_str()));
+            assert!(line.timestamp.starts_with("20") && !line.message.is_empty());
             kept.lock().expect("levels").insert(level);
         })?;
         store.open_session("kitchen")?.add(Entry::new("finding", "tea"))?;

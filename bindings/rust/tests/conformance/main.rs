@@ -7,6 +7,7 @@ mod arguments;
 mod members;
 mod operations;
 mod pattern;
+mod rare;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,12 @@ fn main() -> ExitCode {
     println!("{cases} cases, {failed} failed");
     let complete = cases > 0 && (filter.is_some() || cases == files.len());
     let whole = filter.is_none() && std::env::var_os("VARVE_CASES").is_none();
+    if whole {
+        if let Err(reason) = rare::note_answers() {
+            failed += 1;
+            println!("answers that no case has: {reason}");
+        }
+    }
     let never = if whole { members::never_seen() } else { Vec::new() };
     for field in &never {
         println!("no answer had a member for {field}");

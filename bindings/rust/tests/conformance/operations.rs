@@ -268,6 +268,7 @@ impl Run {
 fn results(found: varve::Result<RawResults>) -> Answer {
     let found = found?;
     let typed = found.parse()?;
+    members::note(&typed, found.json()?);
     let value = exact_value(found.json()?)?;
     assert_eq!(typed.len(), found.len());
     assert_eq!(found.entries().count(), found.len());
@@ -301,7 +302,7 @@ fn session_operation(op: &str, session: &Session, args: &mut Arguments) -> Resul
         "session_stats" => report!(session.stats()),
         "session_files" => report!(session.files()),
         "session_tags" => report!(session.tags()),
-        "session_index" => session.index_json().and_then(document),
+        "session_index" => report!(session.index()),
         "session_update" => session.update(args.document("patch_json")?).and_then(nothing),
         "session_add" => session.add(args.document("entry_json")?).and_then(value),
         "session_add_batch" => session.add_batch(args.document("entries")?).and_then(value),
