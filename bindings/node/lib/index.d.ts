@@ -1,6 +1,13 @@
 // The types of varve. Members that varve defines are camelCase; what you define stays as you wrote
 // it (README.md#names). A document may also be given as JSON text, which is taken as it is.
 // What is given has members of the type `any`: a value declared by an interface fits only those.
+import type { CompactionConfig, DecayConfig, Durability, StoreConfig } from './config.js';
+import type { BackupReport, CompactionReport, ExportReport, Explanation, ImportReport, Metadata,
+  MigrateReport, PageExplanation, RebuildReport, RepairReport, RestoreReport, SessionFiles,
+  SessionIndex, SessionStats, SessionSummary, SessionTags, StoreStats, SweepReport, UsageReport,
+  VerifyReport } from './reports.js';
+export * from './config.js';
+export * from './reports.js';
 
 /** RFC 3339. */
 export type Time = string;
@@ -28,6 +35,15 @@ export interface NewEntry {
   ttlSeconds?: number;
   traceId?: string;
   spanId?: string;
+  usage?: EntryUsage;
+  [other: string]: any;
+}
+
+/** What the model call behind an entry used, as chats have it; `usage` of a store sums it. */
+export interface EntryUsage {
+  input_tokens?: number;
+  output_tokens?: number;
+  cost_usd?: number;
   [other: string]: any;
 }
 
@@ -49,6 +65,9 @@ export interface Entry {
   expiresAt?: Time;
   traceId?: string;
   spanId?: string;
+  /** Its place among those it was added with: `i`, from 0, of `n`. */
+  batch?: { i: number; n: number };
+  usage?: EntryUsage;
   [other: string]: any;
 }
 
@@ -97,14 +116,14 @@ export interface Result {
   relevance: number;
   decayFactor: number;
   matchQuality: number;
-  explain?: Report;
+  explain?: Explanation;
 }
 
 /** One page of results, which can be iterated; `next` is the `after` of the next one. */
 export interface Page extends Iterable<Result> {
   results: Result[];
   next: string | null;
-  explain?: Report;
+  explain?: PageExplanation;
 }
 
 /** A message as chat programs write it; an entry is one, too. */
@@ -133,11 +152,20 @@ export interface ContextRequest {
 
 export interface Context {
   text: string;
-  /** With a `sessionId` when the request has `across`. */
-  items: { id: string; sessionId?: string; tokens: number; rank: number; source: string }[];
+  /** In the order of the text. */
+  items: ContextItem[];
   tokenCount: number;
   dropped: number;
   truncated: boolean;
+}
+
+export interface ContextItem {
+  id: string;
+  /** When the request has `across`. */
+  sessionId?: string;
+  tokens: number;
+  rank: number;
+  source: 'pinned' | 'recalled' | 'recent';
 }
 
 export type Step = 'user_message' | 'assistant_message' | 'tool_call' | 'tool_result'
@@ -153,32 +181,15 @@ export interface SessionOptions {
   stores?: readonly string[];
   ttlHours?: number;
   ttlPolicy?: 'sliding' | 'fixed';
-  decayConfig?: object;
-  compactionConfig?: { autoCompact?: boolean; threshold?: number };
+  decayConfig?: DecayConfig;
+  compactionConfig?: CompactionConfig;
   preferences?: Json | object;
   durability?: Durability;
   kvCap?: number;
   transcriptCap?: number;
 }
 
-export type Durability = 'commit' | 'interval' | 'os';
-
-/** The settings of docs/format.md#config, in camelCase. */
-export interface StoreConfig {
-  storage?: {
-    maxSessionSizeMb?: number; maxEntrySizeBytes?: number; maxUserSizeMb?: number;
-    maxUserSessions?: number; autoCompact?: boolean; compactionThreshold?: number;
-    [other: string]: any };
-  concurrency?: { lockTimeoutMs?: number; [other: string]: any };
-  performance?: { batchWriteIntervalMs?: number; cacheSize?: number; [other: string]: any };
-  integrity?: { recovery?: 'tail' | 'strict' | 'salvage'; [other: string]: any };
-  decay?: object;
-  text?: object;
-  threads?: number;
-  durability?: Durability;
-  [other: string]: any;
-}
-
+/** Whose sessions; everybody's when nothing is given. */
 export interface SessionFilter {
   userId?: string;
   agentId?: string;
@@ -187,69 +198,13 @@ export interface SessionFilter {
   rescan?: boolean;
 }
 
-export interface SessionSummary {
-  sessionId: string;
-  userId: string;
-  agentId: string;
-  createdAt: Time;
-  /** This and what follows is not there of a session whose metadata.json is lost or damaged. */
-  title?: string;
-  lastAccessed?: Time;
-  totalEntries?: number;
-  [other: string]: any;
-}
-
-/** What a function of maintenance tells; its header has the members, in snake_case. */
-export interface Report {
-  [member: string]: any;
-}
-
-export interface Metadata {
-  sessionId: string;
+/** Whose usage is summed; everybody's when nothing is given. */
+export interface UsageFilter {
   userId?: string;
   agentId?: string;
-  title?: string;
-  createdAt: Time;
-  lastAccessed: Time;
-  totalEntries: number;
-  totalSizeBytes: number;
-  [other: string]: any;
-}
-
-export interface ImportReport {
-  added: number;
-  existing: number;
-  refused: { line: number; reason: string }[];
-  refusedTotal: number;
-  format: string;
-  /** Of a dry run: all of it does not fit into the size limits without a compaction. */
-  exceedsLimit?: boolean;
-}
-
-export interface VerifyReport extends Report {
-  ok: boolean;
-  entries: number;
-  deleted: number;
-  damaged: number;
-  problems: { file: string; offset: number; length: number; reason: string }[];
-}
-
-export interface RepairReport extends Report {
-  entries: number;
-  quarantined: number;
-  resealed: number;
-  missing: number;
-  /** metadata.json was lost, or could not be read, and is made anew. */
-  metadataLost: boolean;
-  changed: boolean;
-}
-
-export interface CompactionReport extends Report {
-  entriesBefore: number;
-  entriesAfter: number;
-  bytesBefore: number;
-  bytesAfter: number;
-  dropped: Record<string, number>;
+  sessionIds?: readonly string[];
+  /** From `start` on, before `end`. */
+  time?: { start?: Time | Date; end?: Time | Date };
 }
 
 export interface LogLine {
@@ -362,13 +317,13 @@ export class Store extends Resource {
   sync(options?: CallOptions): Promise<void>;
   syncSync(): void;
   /** Removes what has expired from the files. */
-  sweep(options?: CallOptions): Promise<Report>;
-  sweepSync(): Report;
-  stats(options?: CallOptions): Promise<Report>;
-  statsSync(): Report;
+  sweep(options?: CallOptions): Promise<SweepReport>;
+  sweepSync(): SweepReport;
+  stats(options?: CallOptions): Promise<StoreStats>;
+  statsSync(): StoreStats;
   /** What sessions used of a model's tokens, by their entries. */
-  usage(filter?: Report | JsonText | null, options?: CallOptions): Promise<Report>;
-  usageSync(filter?: Report | JsonText | null): Report;
+  usage(filter?: UsageFilter | JsonText | null, options?: CallOptions): Promise<UsageReport>;
+  usageSync(filter?: UsageFilter | JsonText | null): UsageReport;
   /** The memory of a user: working, short-term and long-term. */
   openMemory(memory?: MemoryOptions | JsonText | null, options?: CallOptions): Promise<Memory>;
   openMemorySync(memory?: MemoryOptions | JsonText | null): Memory;
@@ -376,11 +331,11 @@ export class Store extends Resource {
   metrics(options?: CallOptions): Promise<string>;
   metricsSync(): string;
   backup(path: string, backup?: BackupOptions | JsonText | null, options?: CallOptions):
-    Promise<Report>;
-  backupSync(path: string, backup?: BackupOptions | JsonText | null): Report;
+    Promise<BackupReport>;
+  backupSync(path: string, backup?: BackupOptions | JsonText | null): BackupReport;
   restore(path: string, restore?: RestoreOptions | JsonText | null, options?: CallOptions):
-    Promise<Report>;
-  restoreSync(path: string, restore?: RestoreOptions | JsonText | null): Report;
+    Promise<RestoreReport>;
+  restoreSync(path: string, restore?: RestoreOptions | JsonText | null): RestoreReport;
 
   /**
    * Sends log lines of `level` (info) and above to the receiver; null stops them. Those of calls on
@@ -423,6 +378,11 @@ export interface ExportOptions {
   query?: Conditions;
 }
 
+export interface ImportOptions {
+  format?: 'auto' | 'jsonl' | 'json' | 'mcp' | 'chat';
+  dryRun?: boolean;
+}
+
 /** One memory. */
 export class Session extends Resource {
   readonly id: string;
@@ -451,8 +411,8 @@ export class Session extends Resource {
   resultsSync(query?: Query | JsonText | null): Generator<Result, void>;
   count(query?: Conditions | JsonText | null, options?: CallOptions): Promise<number>;
   countSync(query?: Conditions | JsonText | null): number;
-  tags(options?: CallOptions): Promise<{ tags: { tag: string; entries: number }[] }>;
-  tagsSync(): { tags: { tag: string; entries: number }[] };
+  tags(options?: CallOptions): Promise<SessionTags>;
+  tagsSync(): SessionTags;
 
   /** The part of the memory that fits into a model's context window. */
   buildContext(request?: ContextRequest | JsonText | null, options?: CallOptions):
@@ -488,14 +448,12 @@ export class Session extends Resource {
   /** Makes everything added so far durable and saves the index. */
   sync(options?: CallOptions): Promise<void>;
   syncSync(): void;
-  stats(options?: CallOptions): Promise<Report>;
-  statsSync(): Report;
-  files(options?: CallOptions):
-    Promise<{ files: { name: string; sizeBytes: number; modified: Time }[] }>;
-  filesSync(): { files: { name: string; sizeBytes: number; modified: Time }[] };
-  /** The index as a person can read it. */
-  index(options?: CallOptions): Promise<Report>;
-  indexSync(): Report;
+  stats(options?: CallOptions): Promise<SessionStats>;
+  statsSync(): SessionStats;
+  files(options?: CallOptions): Promise<SessionFiles>;
+  filesSync(): SessionFiles;
+  index(options?: CallOptions): Promise<SessionIndex>;
+  indexSync(): SessionIndex;
 
   verify(verify?: { deep?: boolean } | JsonText | null, options?: CallOptions):
     Promise<VerifyReport>;
@@ -512,10 +470,10 @@ export class Session extends Resource {
     Promise<CompactionReport>;
   purgeSync(purge?: { dryRun?: boolean } | JsonText | null): CompactionReport;
   migrate(migrate?: { dryRun?: boolean } | JsonText | null, options?: CallOptions):
-    Promise<Report>;
-  migrateSync(migrate?: { dryRun?: boolean } | JsonText | null): Report;
-  rebuildIndex(rebuild?: {} | JsonText | null, options?: CallOptions): Promise<Report>;
-  rebuildIndexSync(rebuild?: {} | JsonText | null): Report;
+    Promise<MigrateReport>;
+  migrateSync(migrate?: { dryRun?: boolean } | JsonText | null): MigrateReport;
+  rebuildIndex(rebuild?: {} | JsonText | null, options?: CallOptions): Promise<RebuildReport>;
+  rebuildIndexSync(rebuild?: {} | JsonText | null): RebuildReport;
 
   /** The entries as text: "jsonl", "json" or "markdown"; or {format, query}. */
   export(format: 'jsonl' | 'json' | 'markdown' | ExportOptions | JsonText, options?: CallOptions):
@@ -524,13 +482,12 @@ export class Session extends Resource {
   import(text: JsonText, options?: CallOptions): Promise<ImportReport>;
   importSync(text: JsonText): ImportReport;
   exportFile(path: string, file?: ExportOptions & { overwrite?: boolean } | JsonText | null,
-    options?: CallOptions): Promise<Report>;
+    options?: CallOptions): Promise<ExportReport>;
   exportFileSync(path: string,
-    file?: ExportOptions & { overwrite?: boolean } | JsonText | null): Report;
-  importFile(path: string, file?: { format?: string; dryRun?: boolean } | JsonText | null,
-    options?: CallOptions): Promise<ImportReport>;
-  importFileSync(path: string, file?: { format?: string; dryRun?: boolean } | JsonText | null):
-    ImportReport;
+    file?: ExportOptions & { overwrite?: boolean } | JsonText | null): ExportReport;
+  importFile(path: string, file?: ImportOptions | JsonText | null, options?: CallOptions):
+    Promise<ImportReport>;
+  importFileSync(path: string, file?: ImportOptions | JsonText | null): ImportReport;
   /**
    * Hears how far exports, imports and verifying are. Answering false stops the operation, which
    * then fails with VARVE_CALLBACK. Null: nobody hears.

@@ -35,7 +35,7 @@ export const METADATA_MEMBERS = [
   'session_id', 'user_id', 'agent_id', 'created_at', 'last_accessed', 'total_entries',
   'total_size_bytes', 'durable_seq', 'compacted_through_seq', 'decay_config',
   'compaction_config', 'last_compaction', 'ttl_hours', 'ttl_policy', 'restored_at',
-  'kv_cap', 'transcript_cap'];
+  'kv_cap', 'transcript_cap', 'statistics_rest', 'stray_vectors'];
 
 /** Members whose value is the user's. */
 const USER_DATA = new Set(['content', 'preferences', 'value']);

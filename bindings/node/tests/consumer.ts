@@ -1,7 +1,8 @@
 // A program of somebody who uses the types: it is compiled, not run. What must not compile stands
 // below @ts-expect-error, which is an error itself when the line does compile.
 import { LoadError, Memory, Session, Store, VarveError, Window, load, version } from 'varve';
-import type { Entry, Page, Result } from 'varve';
+import type { DecayConfig, Entry, Page, Result, SessionStats, StoreConfig, UsageFilter }
+  from 'varve';
 import type { Failure, Raw } from '../lib/raw.js';
 import { VARVE_NOT_FOUND } from 'varve/constants';
 
@@ -62,6 +63,37 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await store.session('hall', { stores: ['kv'] as const, preferences: spoken });
   await memory.store(spoken);
 
+  const settings: StoreConfig = {
+    concurrency: { exclusive: true }, integrity: { recovery: 'strict', ioFailure: 'buffer' },
+    text: { language: 'none', best: { role: 1 } },
+    decay: { typeSpecific: { song: { curve: 'step' } } } };
+  await (await Store.open('memory:', settings)).close();
+  const filter: UsageFilter = { sessionIds: ['kitchen'], time: { start: new Date() } };
+  const { total, days, problems } = await store.usage(filter);
+  console.log(total.costUsd, days.map(({ day, inputTokens }) => `${day} ${inputTokens}`), problems);
+  const stats: SessionStats = session.statsSync();
+  console.log(stats.lock.processId ?? 0, stats.sizeBytes.vectors + stats.usage.outputTokens);
+  const { metrics } = await store.stats();
+  const figure = metrics['memory.operations.write.duration_ms'];
+  if (typeof figure === 'object') console.log(figure.p99);
+  const { notes, vectors } = await session.verify({ deep: true });
+  for (const { target } of notes) console.log(target.length + vectors.dimension);
+  const { decayConfig, compactions = [], mine } = await session.metadata();
+  const decay: DecayConfig | undefined = decayConfig;
+  console.log(decay?.curve, compactions.at(-1)?.dropped.evicted, mine);
+  for (const { explain } of await session.query({ text: 'tea', explain: true })) {
+    console.log(explain?.best?.date, explain?.terms?.[0]?.term.length);
+  }
+  console.log((await session.index()).entries[id]?.lineNumber);
+
+  // @ts-expect-error not a setting
+  await Store.open('memory:', { storage: { maxSessionSizeMB: 5 } });
+  // @ts-expect-error not a figure
+  console.log(stats.sizeByte);
+  // @ts-expect-error not what usage can be asked for
+  await store.usage({ sessionId: 'kitchen' });
+  // @ts-expect-error not a reason
+  console.log(dropped.lost);
   // @ts-expect-error not a kind of step
   await session.record('song', { content: 'la' });
   // @ts-expect-error an entry has a type
