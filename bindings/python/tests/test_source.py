@@ -49,7 +49,21 @@ def test_users_of_the_package_are_checked(tmp_path):
                     "    conditions = {'types': ['finding']}\n"
                     "    session.delete_where(conditions) + session.delete_where(asked)\n"
                     "    stored: varve.Entry = session.get(session.add(given))\n"
-                    "    session.add(stored)\n")
+                    "    session.add(stored)\n"
+                    "    config: varve.StoreConfig = {'concurrency': {'exclusive': True}}\n"
+                    "    store = varve.Store('memory:', config, threads=2)\n"
+                    "    request: varve.ContextRequest = {'budget': {'max_tokens': 5}}\n"
+                    "    name: str = session.build_context(request)['items'][0]['source']\n"
+                    "    name = store.usage({'user_id': 'ann'})['days'][0]['day']\n"
+                    "    which: varve.UsageFilter = {'time': {'start': now}}\n"
+                    "    number = store.usage(which)['total']['input_tokens']\n"
+                    "    dry: varve.CompactOptions = {'dry_run': True}\n"
+                    "    number = session.compact(dry)['dropped']['evicted']\n"
+                    "    number = (await other.stats())['size_bytes']['vectors']\n"
+                    "    stats = session.stats()\n"
+                    "    stats['sizes']\n"
+                    "    bad: varve.StoreConfig = {'concurrency': {'exclusiv': True}}\n")
     done = mypy(tmp_path, user)
-    assert done.stdout.count("error:") == 2, done.stdout
-    assert "user.py:7: error" in done.stdout and "user.py:8: error" in done.stdout
+    wrong = [7, 8, 32, 33]
+    assert done.stdout.count("error:") == len(wrong), done.stdout
+    assert all(f"user.py:{line}: error" in done.stdout for line in wrong), done.stdout

@@ -22,9 +22,11 @@ from typing import (TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Dict
 from . import memory as _memory
 from . import session as _session
 from . import store as _store
-from .documents import JsonText, Query, Result, SessionInfo, SessionOptions
+from .documents import JsonText, Query
+from .reports import Result, SessionInfo
 from .results import Pages, Results
 from .session import Options, Path
+from .settings import MemoryOptions, SessionOptions, StoreConfig
 
 if TYPE_CHECKING:
     from typing_extensions import Concatenate, ParamSpec
@@ -158,7 +160,7 @@ class Store:
     """A store, opened by `async with`, or by `await Store(...).open()`; varve.Store has the
     manual."""
 
-    def __init__(self, uri: Path, config: Options = None, **members: Any):
+    def __init__(self, uri: Path, config: Union[StoreConfig, Options] = None, **members: Any):
         self._arguments = uri, config
         self._members = members
         self._opened: _store.Store | None = None
@@ -227,7 +229,8 @@ class Store:
     set_clock = _awaited(_store.Store.set_clock)
     set_token_counter = _awaited(_store.Store.set_token_counter)
 
-    async def memory(self, options: Options = None, /, **members: Any) -> Memory:
+    async def memory(self, options: Union[MemoryOptions, Options] = None, /,
+                     **members: Any) -> Memory:
         """The memory of a user in three tiers."""
         return Memory(await asyncio.to_thread(self._inner.memory, options, **members))
 

@@ -14,11 +14,12 @@ import logging
 import operator
 import threading
 import time
-from typing import Any, Callable, Dict, Optional, cast
+from typing import Any, Callable, Dict, Optional, Union, cast
 
 from . import _raw, _signals
+from .reports import LogLine
 
-LogReceiver = Callable[[int, Dict[str, Any]], object]
+LogReceiver = Union[Callable[[int, LogLine], object], Callable[[int, Dict[str, Any]], object]]
 Clock = Callable[[], int]
 Progress = Callable[[str, int, int], Optional[bool]]
 TokenCounter = Callable[[str], int]

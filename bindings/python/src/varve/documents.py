@@ -2,9 +2,19 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, Dict, List, Optional, Sequence, TypedDict, Union
+from typing import Any, Dict, List, Sequence, TypedDict, Union
 
 Time = Union[str, datetime.datetime]  # RFC 3339, or a datetime with a zone
+
+
+class EntryUsage(TypedDict, total=False):
+    """What the model call behind an entry used; Store.usage sums it."""
+
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    prompt_tokens: int  # another name of input_tokens
+    completion_tokens: int  # another name of output_tokens
 
 
 class _EntryMembers(TypedDict, total=False):
@@ -19,6 +29,7 @@ class _EntryMembers(TypedDict, total=False):
     seq: int
     schema_version: int
     checksum: str
+    usage: EntryUsage
 
 
 class _GivenMembers(TypedDict):
@@ -42,11 +53,19 @@ class _StoredMembers(TypedDict):
     timestamp: str
 
 
+class BatchPlace(TypedDict):
+    """The place of an entry among those that it was added with: i, from 0, of n."""
+
+    i: int
+    n: int
+
+
 class Entry(_StoredMembers, _EntryMembers, total=False):
     """One memory, as it is stored. One that somebody wrote into the file by hand may have no more
     than `id`, `type`, `content` and `timestamp`."""
 
     expires_at: str
+    batch: BatchPlace
 
 
 class TagQuery(TypedDict, total=False):
@@ -90,81 +109,4 @@ class Query(TypedDict, total=False):
     session_ids: List[str]
 
 
-class _Found(TypedDict):
-    entry: Entry
-    session_id: str
-    relevance: float
-    decay_factor: float
-    match_quality: float
-
-
-class Result(_Found, total=False):
-    """One entry that was found."""
-
-    explain: Dict[str, Any]
-
-
-class SessionOptions(TypedDict, total=False):
-    """What a session is to be; include/varve/session.h has the rules."""
-
-    session_id: str
-    if_exists: str  # "fail", or "open": the session of that id is opened as it is
-    user_id: str
-    agent_id: str
-    title: str
-    stores: List[str]
-    kv_cap: int
-    transcript_cap: int
-    ttl_hours: float
-    ttl_policy: str
-    decay_config: Dict[str, Any]
-    compaction_config: Dict[str, Any]
-    preferences: Any
-    durability: str
-
-
-class _Listed(TypedDict):
-    session_id: str
-    user_id: str  # "" when none was given, as for agent_id and title
-    agent_id: str
-    created_at: str
-
-
-class SessionInfo(_Listed, total=False):
-    """What a list of sessions tells of each; the members here not of an unreadable one."""
-
-    title: str
-    last_accessed: str
-    total_entries: int
-
-
-class SessionPage(TypedDict):
-    sessions: List[SessionInfo]
-    next: Optional[str]
-
-
-class _Chosen(TypedDict):
-    id: str
-    tokens: int
-    rank: float
-    source: str
-
-
-class ContextItem(_Chosen, total=False):
-    """One entry of a context."""
-
-    session_id: str  # of a context across sessions
-
-
-class Context(TypedDict):
-    """What a model is given; `text` is for the prompt."""
-
-    text: str
-    items: List[ContextItem]
-    token_count: int
-    dropped: int
-    truncated: bool
-
-
 JsonText = Union[str, bytes]
-Report = Dict[str, Any]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Union, cast
 from . import _call
 from ._handle import Handle
 from .documents import JsonText, Query
+from .reports import MemoryContext, MemoryEntry, Message
 from .results import Results
 
 if TYPE_CHECKING:
@@ -33,18 +34,19 @@ class Memory(Handle):
         self._handle = handle
         self._opened()
 
-    def record(self, session_id: str, message: Union[Dict[str, Any], JsonText]) -> str:
+    def record(self, session_id: str,
+               message: Union[Message, MemoryEntry, Dict[str, Any], JsonText]) -> str:
         """Records a message of a conversation, which is made when it does not exist, and gives
         the entry's id."""
         which, given = _call.text(session_id), _call.document(message)
         return _call.call_text(self._api, self._api.varve_memory_record, self._handle, which,
                                len(which), given, len(given)).decode()
 
-    def context(self, session_id: str, max_tokens: int = 0) -> Dict[str, Any]:
+    def context(self, session_id: str, max_tokens: int = 0) -> MemoryContext:
         """What the agent is to have in front of it: {"entries", "token_count", "source"}. 0 is no
         limit."""
         which = _call.text(session_id)
-        return cast(Dict[str, Any], json.loads(_call.call_text(
+        return cast(MemoryContext, json.loads(_call.call_text(
             self._api, self._api.varve_memory_context, self._handle, which, len(which),
             _call.number_of("tokens", max_tokens))))
 
@@ -62,7 +64,7 @@ class Memory(Handle):
         """Empties working memory; the rest stays."""
         _call.call(self._api, self._api.varve_memory_clear, self._handle)
 
-    def store(self, entry: Union[Dict[str, Any], JsonText]) -> str:
+    def store(self, entry: Union[Message, MemoryEntry, Dict[str, Any], JsonText]) -> str:
         """Stores an entry in long-term memory and gives its id."""
         given = _call.document(entry)
         return _call.call_text(self._api, self._api.varve_memory_store, self._handle, given,

@@ -7,8 +7,9 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 
 from . import _call, _raw
 from ._handle import Handle
-from .documents import Entry, Result
+from .documents import Entry
 from .errors import BadHandle, Forked
+from .reports import PageExplanation, Result
 
 
 class Results(Handle):
@@ -46,6 +47,11 @@ class Results(Handle):
             return cast(Optional[str], self._page["next"])
         cursor = _call.call_borrowed(self._api, self._api.varve_results_next, self._handle)
         return cursor.decode() or None
+
+    @property
+    def explain(self) -> Optional[PageExplanation]:
+        """How the query was answered, when it has `explain`."""
+        return cast(Optional[PageExplanation], self.to_dict().get("explain"))
 
     def entry(self, index: int) -> Entry:
         """One entry as it is stored, without reading the others."""

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional,
 
 from . import _call, _raw, callbacks
 from ._handle import Handle
-from .documents import Context, Entry, JsonText, NewEntry, Query, Report, Result
+from .documents import Entry, JsonText, NewEntry, Query
 from .errors import BadHandle, Forked
+from .reports import (CompactReport, Context, ExportReport, ImportReport, KeyValue, Metadata,
+                      MigrateReport, RebuildReport, RepairReport, Result, SessionFile,
+                      SessionIndex, SessionStats, Turn, VerifyReport)
 from .results import Results, find
+from .settings import (CompactOptions, ContextRequest, ExportOptions, ImportOptions,
+                       MigrateOptions, PurgeOptions, RepairOptions, VerifyOptions)
 
 if TYPE_CHECKING:
     from .store import Store
@@ -72,9 +77,9 @@ class Session(Handle):
             raise BadHandle(_raw.VARVE_BAD_HANDLE, "the session is closed")
         return cast(str, given.decode())
 
-    def metadata(self) -> Dict[str, Any]:
+    def metadata(self) -> Metadata:
         """What is known about the session, with current counts."""
-        return cast(Dict[str, Any], self._document(self._api.varve_session_metadata))
+        return cast(Metadata, self._document(self._api.varve_session_metadata))
 
     def update(self, patch: Options = None, /, **members: Any) -> None:
         """Changes metadata by a JSON merge patch: None removes a member."""
@@ -85,22 +90,22 @@ class Session(Handle):
         """Makes everything added so far durable, whatever the durability."""
         _call.call(self._api, self._api.varve_session_sync, self._handle)
 
-    def stats(self) -> Dict[str, Any]:
+    def stats(self) -> SessionStats:
         """Figures of the session."""
-        return cast(Dict[str, Any], self._document(self._api.varve_session_stats))
+        return cast(SessionStats, self._document(self._api.varve_session_stats))
 
-    def files(self) -> List[Dict[str, Any]]:
+    def files(self) -> List[SessionFile]:
         """The session's files: name, size_bytes, modified."""
-        return cast(List[Dict[str, Any]], self._document(self._api.varve_session_files)["files"])
+        return cast(List[SessionFile], self._document(self._api.varve_session_files)["files"])
 
     def tags(self) -> Dict[str, int]:
         """Every tag, with the tags above it, and how many entries are found by it."""
         tags = self._document(self._api.varve_session_tags)["tags"]
         return {tag["tag"]: tag["entries"] for tag in tags}
 
-    def index(self) -> Dict[str, Any]:
+    def index(self) -> SessionIndex:
         """The index as a person can read it."""
-        return cast(Dict[str, Any], self._document(self._api.varve_session_index))
+        return cast(SessionIndex, self._document(self._api.varve_session_index))
 
     # -- entries
 
@@ -186,12 +191,13 @@ class Session(Handle):
         return _call.call_text(self._api, self._api.varve_context_record, self._handle, what,
                                len(what), given, len(given)).decode()
 
-    def build_context(self, request: Options = None, /, **members: Any) -> Context:
+    def build_context(self, request: Union[ContextRequest, Options] = None, /,
+                      **members: Any) -> Context:
         """The part of the memory that fits into a model's context window (docs/context.md):
         `build_context(question="...", budget={"max_tokens": 4000})`. The text is in "text".
         With `across={"user_id": "ann"}` it recalls from Ann's other sessions, too."""
         return cast(Context, self._document(self._api.varve_context_build,
-                                            *_call.options(request, members)))
+                                            *_call.options(cast(Any, request), members)))
 
     # -- small facts by key, and what was said
 
@@ -212,9 +218,9 @@ class Session(Handle):
         name = _call.text(key)
         _call.call(self._api, self._api.varve_kv_delete, self._handle, name, len(name))
 
-    def kv_list(self) -> List[Dict[str, str]]:
+    def kv_list(self) -> List[KeyValue]:
         """All keys as {"key", "value", "ts"}, the one that was set longest ago first."""
-        return cast(List[Dict[str, str]], self._document(self._api.varve_kv_list))
+        return cast(List[KeyValue], self._document(self._api.varve_kv_list))
 
     def transcript_append(self, role: str, content: str) -> None:
         """Appends what was said, with the present time."""
@@ -222,36 +228,41 @@ class Session(Handle):
         _call.call(self._api, self._api.varve_transcript_append, self._handle, who, len(who),
                    given, len(given))
 
-    def transcript_last(self, count: Optional[int] = None) -> List[Dict[str, str]]:
+    def transcript_last(self, count: Optional[int] = None) -> List[Turn]:
         """The last turns as {"role", "content", "timestamp"}, oldest first; None is all."""
-        return cast(List[Dict[str, str]], self._document(self._api.varve_transcript_last,
-                                                         _call.how_many(count)))
+        return cast(List[Turn], self._document(self._api.varve_transcript_last,
+                                               _call.how_many(count)))
 
     # -- looking after it
 
-    def verify(self, options: Options = None, /, **more: Any) -> Report:
+    def verify(self, options: Union[VerifyOptions, Options] = None, /,
+               **more: Any) -> VerifyReport:
         """Checks every byte; changes nothing. `deep=True` compares the index too."""
-        return self._report(self._api.varve_session_verify, options, more)
+        return cast(VerifyReport, self._report(self._api.varve_session_verify, options, more))
 
-    def repair(self, options: Options = None, /, **more: Any) -> Report:
+    def repair(self, options: Union[RepairOptions, Options] = None, /,
+               **more: Any) -> RepairReport:
         """Sets damaged lines aside: `dry_run`, `accept_edits`."""
-        return self._report(self._api.varve_session_repair, options, more)
+        return cast(RepairReport, self._report(self._api.varve_session_repair, options, more))
 
-    def compact(self, options: Options = None, /, **more: Any) -> Report:
+    def compact(self, options: Union[CompactOptions, Options] = None, /,
+                **more: Any) -> CompactReport:
         """Writes the log anew without deleted and expired entries: `dry_run`, `evict_below`."""
-        return self._report(self._api.varve_session_compact, options, more)
+        return cast(CompactReport, self._report(self._api.varve_session_compact, options, more))
 
-    def purge(self, options: Options = None, /, **more: Any) -> Report:
+    def purge(self, options: Union[PurgeOptions, Options] = None, /, **more: Any) -> CompactReport:
         """Makes deleted and expired entries gone for good, from every file: `dry_run`."""
-        return self._report(self._api.varve_session_purge, options, more)
+        return cast(CompactReport, self._report(self._api.varve_session_purge, options, more))
 
-    def migrate(self, options: Options = None, /, **more: Any) -> Report:
+    def migrate(self, options: Union[MigrateOptions, Options] = None, /,
+                **more: Any) -> MigrateReport:
         """Rewrites a log of an earlier format version: `dry_run`."""
-        return self._report(self._api.varve_session_migrate, options, more)
+        return cast(MigrateReport, self._report(self._api.varve_session_migrate, options, more))
 
-    def rebuild_index(self, options: Options = None, /, **more: Any) -> Report:
+    def rebuild_index(self, options: Options = None, /, **more: Any) -> RebuildReport:
         """Builds the index anew from the log."""
-        return self._report(self._api.varve_session_rebuild_index, options, more)
+        return cast(RebuildReport, self._report(self._api.varve_session_rebuild_index, options,
+                                                more))
 
     def export(self, format: Union[str, Dict[str, Any]] = "jsonl",
                query: Union[Query, Dict[str, Any], None] = None) -> str:
@@ -262,20 +273,24 @@ class Session(Handle):
         return _call.call_text(self._api, self._api.varve_session_export, self._handle, given,
                                len(given)).decode()
 
-    def import_text(self, text: JsonText) -> Report:
+    def import_text(self, text: JsonText) -> ImportReport:
         """Adds entries from text: JSON lines, an array, an export, a chat, lines of a memory
         server (docs/export-import.md). Each that is good, whatever the others are."""
         given = _call.text(text)
-        return self._read(_call.call_text(self._api, self._api.varve_session_import,
-                                          self._handle, given, len(given)))
+        return cast(ImportReport, self._document(self._api.varve_session_import, given,
+                                                 len(given)))
 
-    def export_file(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+    def export_file(self, path: Path, options: Union[ExportOptions, Options] = None, /,
+                    **more: Any) -> ExportReport:
         """Writes an export into a file: `format`, `query`, `overwrite`."""
-        return self._report_of_file(self._api.varve_session_export_file, path, options, more)
+        return cast(ExportReport, self._report_of_file(self._api.varve_session_export_file, path,
+                                                   options, more))
 
-    def import_file(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+    def import_file(self, path: Path, options: Union[ImportOptions, Options] = None, /,
+                    **more: Any) -> ImportReport:
         """Adds entries from a file: `format`, `dry_run`."""
-        return self._report_of_file(self._api.varve_session_import_file, path, options, more)
+        return cast(ImportReport, self._report_of_file(self._api.varve_session_import_file, path,
+                                                   options, more))
 
     def set_progress(self, hear: Optional[callbacks.Progress]) -> None:
         """`hear(operation, done, total)` is told how far exports, imports and verify have come;
@@ -285,19 +300,13 @@ class Session(Handle):
 
     # -- helpers
 
-    @staticmethod
-    def _read(text: bytes) -> Report:
-        return cast(Report, json.loads(text))
-
     def _document(self, function: _call.Function, *arguments: Any) -> Any:
         return json.loads(_call.call_text(self._api, function, self._handle, *arguments))
 
-    def _report(self, function: _call.Function, options: Any, members: Dict[str, Any]) -> Report:
-        return self._read(_call.call_text(self._api, function, self._handle,
-                                          *_call.options(options, members)))
+    def _report(self, function: _call.Function, options: Any, members: Dict[str, Any]) -> Any:
+        return self._document(function, *_call.options(options, members))
 
     def _report_of_file(self, function: _call.Function, path: Path, options: Any,
-                        members: Dict[str, Any]) -> Report:
+                        members: Dict[str, Any]) -> Any:
         given = _call.text(os.fspath(path))
-        return self._read(_call.call_text(self._api, function, self._handle, given, len(given),
-                                          *_call.options(options, members)))
+        return self._document(function, given, len(given), *_call.options(options, members))

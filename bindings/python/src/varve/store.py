@@ -12,12 +12,15 @@ from typing import Any, Callable, Dict, Iterator, Optional, Union, cast
 
 from . import _call, _library, _raw, callbacks
 from ._handle import Handle
-from .documents import (JsonText, Query, Report, Result, SessionInfo, SessionOptions,
-                        SessionPage)
+from .documents import JsonText, Query
 from .errors import InvalidArgument
 from .memory import Memory
+from .reports import (BackupReport, RestoreReport, Result, SessionInfo, SessionPage, StoreStats,
+                      SweepReport, UsageReport)
 from .results import Results, find
 from .session import Options, Path, Session
+from .settings import (BackupOptions, MemoryOptions, RestoreOptions, SessionFilter, SessionOptions,
+                       StoreConfig, UsageFilter)
 
 
 class Store(Handle):
@@ -35,7 +38,7 @@ class Store(Handle):
     the child opens its own. `close`, or a `with` block, closes it with its sessions.
     """
 
-    def __init__(self, uri: Path, config: Options = None, **members: Any):
+    def __init__(self, uri: Path, config: Union[StoreConfig, Options] = None, **members: Any):
         self._api = _library.functions()
         self._log = callbacks.Slot(callbacks.log)
         self._clock = callbacks.Slot(callbacks.clock)
@@ -44,7 +47,7 @@ class Store(Handle):
         given = _call.text(self._uri)
         self._handle = _call.call_handle(self._api, self._api.varve_store_open,
                                          self._api.varve_store_close, given, len(given),
-                                         *_call.options(config, members))
+                                         *_call.options(cast(Any, config), members))
         _open_stores[self._handle] = self
 
     # -- lifetime
@@ -91,11 +94,12 @@ class Store(Handle):
                                                self._api.varve_session_close, self._handle, given,
                                                len(given)))
 
-    def sessions(self, filter: Options = None, /, **members: Any) -> SessionPage:
+    def sessions(self, filter: Union[SessionFilter, Options] = None, /,
+                 **members: Any) -> SessionPage:
         """A page of the list of sessions, newest first: `user_id`, `agent_id`, `limit`, `after`
         (the `next` of the page before), `rescan`."""
         return cast(SessionPage, self._document(self._api.varve_store_sessions,
-                                                *_call.options(filter, members)))
+                                                *_call.options(cast(Any, filter), members)))
 
     def iterate_sessions(self, **members: Any) -> Iterator[SessionInfo]:
         """All sessions, newest first, page by page; filters as for `sessions`."""
@@ -126,11 +130,11 @@ class Store(Handle):
         """All that a query finds across sessions: as Session.find."""
         return find(self.query, query, members)
 
-    def memory(self, options: Options = None, /, **members: Any) -> Memory:
+    def memory(self, options: Union[MemoryOptions, Options] = None, /, **members: Any) -> Memory:
         """The memory of a user in three tiers: `user_id`, `agent_id`, `window`, `ttl_hours`."""
         return Memory(self, _call.call_handle(self._api, self._api.varve_memory_open,
                                               self._api.varve_memory_close, self._handle,
-                                              *_call.options(options, members)))
+                                              *_call.options(cast(Any, options), members)))
 
     # -- looking after it
 
@@ -138,27 +142,30 @@ class Store(Handle):
         """Makes everything added so far durable, whatever the durability."""
         _call.call(self._api, self._api.varve_store_sync, self._handle)
 
-    def backup(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+    def backup(self, path: Path, options: Union[BackupOptions, Options] = None, /,
+               **more: Any) -> BackupReport:
         """Copies the store into a directory: `sessions`, `delete_missing`."""
-        return self._copy(self._api.varve_store_backup, path, options, more)
+        return cast(BackupReport, self._copy(self._api.varve_store_backup, path, options, more))
 
-    def restore(self, path: Path, options: Options = None, /, **more: Any) -> Report:
+    def restore(self, path: Path, options: Union[RestoreOptions, Options] = None, /,
+                **more: Any) -> RestoreReport:
         """Copies sessions from a backup: `sessions`, `overwrite`, `tombstones_from`."""
-        return self._copy(self._api.varve_store_restore, path, options, more)
+        return cast(RestoreReport, self._copy(self._api.varve_store_restore, path, options, more))
 
-    def sweep(self) -> Report:
+    def sweep(self) -> SweepReport:
         """Removes what has expired."""
-        return cast(Report, self._document(self._api.varve_store_sweep))
+        return cast(SweepReport, self._document(self._api.varve_store_sweep))
 
-    def stats(self) -> Dict[str, Any]:
+    def stats(self) -> StoreStats:
         """Figures of this store."""
-        return cast(Dict[str, Any], self._document(self._api.varve_store_stats))
+        return cast(StoreStats, self._document(self._api.varve_store_stats))
 
-    def usage(self, filter: Options = None, /, **members: Any) -> Report:
+    def usage(self, filter: Union[UsageFilter, Options] = None, /,
+              **members: Any) -> UsageReport:
         """Tokens and money that entries tell of, summed by session, agent, user and day:
         `user_id`, `agent_id`, `session_ids`, `time`."""
-        return cast(Report, self._document(self._api.varve_store_usage,
-                                           *_call.options(filter, members)))
+        return cast(UsageReport, self._document(self._api.varve_store_usage,
+                                                *_call.options(cast(Any, filter), members)))
 
     def metrics(self) -> str:
         """Figures for monitoring, in the text format of Prometheus."""
@@ -200,11 +207,10 @@ class Store(Handle):
     def _document(self, function: _call.Function, *arguments: Any) -> Any:
         return json.loads(_call.call_text(self._api, function, self._handle, *arguments))
 
-    def _copy(self, function: _call.Function, path: Path, options: Options,
-              members: Dict[str, Any]) -> Report:
+    def _copy(self, function: _call.Function, path: Path, options: Any,
+              members: Dict[str, Any]) -> Any:
         given = _call.text(os.fspath(path))
-        return cast(Report, self._document(function, given, len(given),
-                                           *_call.options(options, members)))
+        return self._document(function, given, len(given), *_call.options(options, members))
 
 
 _open_stores: weakref.WeakValueDictionary[int, Store] = weakref.WeakValueDictionary()

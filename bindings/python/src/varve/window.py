@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Union, cast
 from . import _call, _library
 from ._handle import Handle
 from .documents import JsonText
+from .reports import MemoryEntry, Message
 
 
 class Window(Handle):
@@ -26,14 +27,14 @@ class Window(Handle):
         self._handle = _call.call_handle(self._api, self._api.varve_window_new,
                                          self._api.varve_window_free, _call.how_many(capacity))
 
-    def add(self, message: Union[Dict[str, Any], JsonText]) -> None:
+    def add(self, message: Union[Message, MemoryEntry, Dict[str, Any], JsonText]) -> None:
         """Adds a message: "content" is needed, "role" and "timestamp" are usual."""
         given = _call.document(message)
         _call.call(self._api, self._api.varve_window_add, self._handle, given, len(given))
 
-    def recent(self, count: Optional[int] = None) -> List[Dict[str, Any]]:
+    def recent(self, count: Optional[int] = None) -> List[Message]:
         """The newest messages, in the order in which they were added; None is all."""
-        return cast(List[Dict[str, Any]], json.loads(_call.call_text(
+        return cast(List[Message], json.loads(_call.call_text(
             self._api, self._api.varve_window_recent, self._handle, _call.how_many(count))))
 
     def text(self) -> str:
