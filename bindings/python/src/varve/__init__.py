@@ -54,7 +54,9 @@ def library_version() -> str:
 
 
 def status_name(status: int) -> str:
-    """The name of a status: "VARVE_BUSY" for 7."""
+    """The name of a status: "VARVE_BUSY" for 7, "VARVE_UNKNOWN_STATUS" for what is none."""
+    if not -2**31 <= status < 2**31:  # ctypes would cut it off
+        return "VARVE_UNKNOWN_STATUS"
     return str(_functions().varve_status_name(status).decode())
 
 

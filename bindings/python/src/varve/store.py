@@ -49,6 +49,7 @@ class Store(Handle):
                                          self._api.varve_store_close, given, len(given),
                                          *_call.options(cast(Any, config), members))
         _open_stores[self._handle] = self
+        self._opened()
 
     # -- lifetime
 

@@ -26,6 +26,7 @@ class Window(Handle):
         self._api = _library.functions()
         self._handle = _call.call_handle(self._api, self._api.varve_window_new,
                                          self._api.varve_window_free, _call.how_many(capacity))
+        self._opened()
 
     def add(self, message: Union[Message, MemoryEntry, Dict[str, Any], JsonText]) -> None:
         """Adds a message: "content" is needed, "role" and "timestamp" are usual."""
