@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kRoleBytesMax = 64;
 constexpr std::string_view kIndent = "  ";
-constexpr std::array<std::string_view, 5> kOfTheLog = {"batch", "checksum", "decay_factor",
-                                                       "schema_version", "seq"};
+constexpr std::array<std::string_view, 4> kOfTheLog = {"batch", "checksum", "schema_version",
+                                                       "seq"};
 
 bool is_role(std::string_view text) {
   return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);
@@ -134,6 +134,7 @@ Result<json::Tree> message_of_entry(std::string_view line) {
     const json::Tree* list = message.get(name);
     if (list != nullptr && list->items().empty()) message.erase(name);
   }
+  if (message.get_double("decay_factor") == 1) message.erase("decay_factor");  // not given
   if (message.get("role") != nullptr) return message;
   if (!is_wrapped(message) && !is_said(message)) return message;
   const json::Tree content = *message.get("content");

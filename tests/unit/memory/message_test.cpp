@@ -78,6 +78,13 @@ TEST(Message, LosesWhatTheLogKeepsForItself) {
             R"({"content":"x","id":"a","type":"finding"})");
 }
 
+TEST(Message, KeepsADecayFactorThatItWasGiven) {
+  const std::string_view entry = R"({"content":"x","decay_factor":0.25,"type":"finding"})";
+  EXPECT_EQ(message_of(entry), entry);
+  EXPECT_EQ(message_of(R"({"content":"x","decay_factor":0})"),
+            R"({"content":"x","decay_factor":0})");
+}
+
 TEST(Message, ALineThatIsNoObjectIsDamage) {
   for (const char* line : {"", "{", "[]", "7"}) {
     EXPECT_EQ(message_of_entry(line).code(), Code::kCorruption) << line;
