@@ -53,6 +53,12 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) noexcept {
   return std::nullopt;
 }
 
+std::string shown(std::string_view text) {
+  constexpr size_t kShownBytesMax = 64;
+  const std::string_view start = cut_utf8(text, kShownBytesMax);
+  return std::string(start) + (start.size() < text.size() ? "..." : "");
+}
+
 std::string well_formed_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

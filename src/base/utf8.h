@@ -44,6 +44,9 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   return text.substr(0, end);
 }
 
+// The start of well-formed `text`, for a message, which is not to be as long as what is wrong.
+[[nodiscard]] std::string shown(std::string_view text);
+
 // A letter, mark or digit of any script (Unicode categories L*, M*, N*).
 [[nodiscard]] bool is_word_character(uint32_t code_point) noexcept;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/utf8.h"
 #include "entry/entry.h"
 #include "json/document.h"
 #include "json/object_reader.h"
@@ -118,7 +119,8 @@ class Recorder {
   Status make_message() {
     const Tree* role = content_.get("role");
     if (role != nullptr && role->text() != kind_.role) {
-      const std::string given = role->is_string() ? "'" + role->text() + "'" : role->canonical();
+      const std::string given =
+          role->is_string() ? "'" + shown(role->text()) + "'" : shown(role->canonical());
       return invalid("role", "'role' is " + given + ", but " + std::string(kind_.name) +
                                  " sets it to '" + std::string(kind_.role) + "'; leave it out");
     }
@@ -254,7 +256,7 @@ Result<std::string> record(session::Session& session, std::string_view kind,
   if (known != kKinds.end()) return Recorder(session, *known).record(payload);
   std::string names;
   for (const Kind& one : kKinds) names.append(names.empty() ? "" : ", ").append(one.name);
-  return invalid("kind", "'" + std::string(kind) + "' is not a kind; the kinds are " + names);
+  return invalid("kind", "'" + shown(kind) + "' is not a kind; the kinds are " + names);
 }
 
 }  // namespace varve::context

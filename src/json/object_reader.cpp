@@ -20,13 +20,6 @@ std::string offset_suffix(const Place& place) {
   return " (at byte " + std::to_string(*place.offset) + ")";
 }
 
-// For a message, which is not to be as long as what is wrong.
-std::string shown(std::string_view text) {
-  constexpr size_t kShownBytesMax = 64;
-  const std::string_view start = cut_utf8(text, kShownBytesMax);
-  return std::string(start) + (start.size() < text.size() ? "..." : "");
-}
-
 }  // namespace
 
 Status invalid_at(std::string_view text, Value value, std::string_view message) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/utf8.h"
 #include "query/text_lookup.h"
 #include "text/characters.h"
 
@@ -339,7 +340,7 @@ class TextPlanner {
 
   static Status too_many_searches(const std::string& written) {
     return {Code::kInvalidArgument,
-            "'" + written + "' is one more than the " + std::to_string(kSearchesMax) +
+            "'" + shown(written) + "' is one more than the " + std::to_string(kSearchesMax) +
                 " wildcards, phrases and single characters that a text may require or exclude;"
                 " ask with fewer of them",
             {.member = "text"}};

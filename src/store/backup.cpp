@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "io/rules.h"
 #include "json/object_reader.h"
 #include "log/atomic_file.h"
@@ -92,7 +93,7 @@ class Backup {
     VARVE_TRY_ASSIGN(all_, context_.engine.session_ids());
     for (const std::string& id : options_.sessions) {
       if (!std::binary_search(all_.begin(), all_.end(), id)) {
-        return {Code::kNotFound, "there is no session '" + id + "'"};
+        return {Code::kNotFound, "there is no session '" + shown(id) + "'"};
       }
     }
     chosen_ = options_.sessions.empty() ? all_ : options_.sessions;

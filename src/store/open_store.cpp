@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/utf8.h"
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
@@ -47,7 +48,7 @@ Status OpenStore::open_engine(std::string_view config_json) {
   if (path.starts_with("file:")) {
     path.remove_prefix(5);
   } else if (has_unknown_scheme(path)) {
-    return {Code::kUnsupported, "no storage engine has the scheme of '" + std::string(path) +
+    return {Code::kUnsupported, "no storage engine has the scheme of '" + shown(path) +
                                     "'; give a directory, file:PATH or memory:"};
   }
   if (path.empty() || path.find('\0') != std::string_view::npos) {
@@ -162,8 +163,8 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
   if (!user_id.empty()) {
     if (!query.user_id.empty() && query.user_id != user_id) {
       return Status(Code::kInvalidArgument,
-                    "user_id is '" + query.user_id + "', but this memory is that of user '" +
-                        std::string(user_id) + "'; leave user_id out",
+                    "user_id is '" + shown(query.user_id) + "', but this memory is that of user '" +
+                        shown(user_id) + "'; leave user_id out",
                     {.member = "user_id"});
     }
     query.user_id = user_id;

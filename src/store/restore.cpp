@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "base/utf8.h"
 #include "json/object_reader.h"
 #include "log/directory_engine.h"
 #include "session/metadata/expiry.h"
@@ -187,7 +188,7 @@ class Restore {
     VARVE_TRY_ASSIGN(const auto there, backup_->ids());
     for (const std::string& id : options_.sessions) {
       if (!std::binary_search(there.begin(), there.end(), id)) {
-        return {Code::kNotFound, "the backup has no session '" + id + "'"};
+        return {Code::kNotFound, "the backup has no session '" + shown(id) + "'"};
       }
     }
     chosen_ = options_.sessions.empty() ? there : options_.sessions;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace varve::store {
 
 namespace {
@@ -32,7 +34,7 @@ Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
     counted_[user_id] = {bytes, now_us + kCountedForUs};
   }
   if (bytes + new_bytes <= bytes_max_) return {};
-  return exceeded("the sessions of user '" + user_id + "' would be " +
+  return exceeded("the sessions of user '" + shown(user_id) + "' would be " +
                       std::to_string(bytes + new_bytes) + " bytes; their limit is " +
                       std::to_string(bytes_max_) +
                       " (storage.max_user_size_mb): delete what is not needed and compact, drop "
@@ -60,8 +62,8 @@ Status UserQuota::check_new_session(const std::string& user_id) {
   VARVE_TRY_ASSIGN(const Use use, count_(user_id));
   if (use.sessions < sessions_max_) return {};
   return exceeded(
-      "user '" + user_id + "' has " + std::to_string(use.sessions) + " sessions; the limit is " +
-          std::to_string(sessions_max_) +
+      "user '" + shown(user_id) + "' has " + std::to_string(use.sessions) +
+          " sessions; the limit is " + std::to_string(sessions_max_) +
           " (storage.max_user_sessions): drop one that is done with, or raise the limit",
       use.sessions + 1, sessions_max_);
 }

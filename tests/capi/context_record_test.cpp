@@ -195,6 +195,17 @@ TEST_F(ContextRecord, TheMessageSaysWhatToGive) {
   EXPECT_EQ(told("note", "{}").substr(0, 45), "'note' is not a kind; the kinds are user_mess");
 }
 
+TEST_F(ContextRecord, AMessageIsNotAsLongAsWhatIsWrong) {
+  const std::string much(100'000, 'x');
+  for (const std::string& role : {"\"" + much + "\"", "[\"" + much + "\"]"}) {
+    const Outcome wrong =
+        session.record("user_message", R"({"content":"x","role":)" + role + "}").outcome;
+    EXPECT_EQ(wrong.detail("member"), "role");
+    EXPECT_LT(wrong.message.size(), 300U) << wrong.message.substr(0, 100);
+    EXPECT_TRUE(wrong.message.ends_with("leave it out")) << wrong.message.substr(0, 100);
+  }
+}
+
 TEST_F(ContextRecord, AnIdIsUsedOnce) {
   record("event", R"({"id":"a","content":"x"})");
   EXPECT_EQ(session.record("event", R"({"id":"a","content":"y"})").outcome.status,

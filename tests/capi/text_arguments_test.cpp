@@ -462,6 +462,20 @@ TEST_F(TextArguments, OnlyUtf8IsTaken) {
   }
 }
 
+// But for a path, which a program may look for.
+TEST_F(TextArguments, AreNotQuotedAtFullLength) {
+  const std::string much(size_t{1} << 20, 'x');
+  for (const auto& argument : arguments()) {
+    TRACE(argument);
+    const std::string_view name = argument.name;
+    if (name == "path" || name == "uri") continue;
+    for (const std::string& text : {much, "{\"" + much + "\":1}"}) {
+      const Outcome outcome = run(argument, text);
+      EXPECT_LT(outcome.message.size(), 1000u) << outcome.message.substr(0, 100);
+    }
+  }
+}
+
 TEST_F(TextArguments, ImportRefusesTheLineThatIsNotUtf8) {
   const std::string lines =
       entry("c") + "\n{\"type\":\"finding\",\"content\":\"\xFF\"}\n" + entry("d");

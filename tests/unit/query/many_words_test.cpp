@@ -74,6 +74,15 @@ TEST_F(ManyWords, WhatMustOrMustNotBeThereIsRefusedInstead) {
   EXPECT_TRUE(plan(text_of(10'000, "-", "", "-zebra")).ok()) << "words cost a look-up each";
 }
 
+TEST_F(ManyWords, TheMessageIsNotAsLongAsWhatIsTooMuch) {
+  std::string long_phrase = "-\"zebra";
+  for (int i = 0; i < 10'000; ++i) long_phrase += " zeb";
+  const auto planned = plan(text_of(kSearchesMax, "-\"", "\"", long_phrase + "\""));
+  ASSERT_EQ(planned.code(), Code::kInvalidArgument);
+  EXPECT_LT(planned.status().message().size(), 300u);
+  EXPECT_TRUE(planned.status().message().starts_with("'zebra zeb zeb"));
+}
+
 // `count` different characters of Chinese, each between the two.
 std::string characters(size_t count, const std::string& before, const std::string& behind) {
   std::string text;

@@ -66,6 +66,27 @@ TEST_F(StoreCorners, ALetterAndAColonAreADirectory) {
   EXPECT_TRUE(open("folder/with:colon") != nullptr);
 }
 
+// Whatever it is: an id that cannot be one, a user, a path.
+TEST_F(StoreCorners, AMessageIsNotAsLongAsWhatIsWrong) {
+  const std::string much(100'000, 'x');
+  const auto store =
+      open("store", R"({"storage":{"max_user_sessions":1,"max_user_size_mb":1e-6}})");
+  ASSERT_TRUE(make(*store, "first", much).ok());
+  const auto first = store->open_session("first");
+  const std::string named = R"({"sessions":[")" + much + "\"]}";
+  ASSERT_TRUE(open("other")->back_up("copy", "").ok());
+  for (const Status& refused :
+       {Store::open(much + "://x", "", {&disk_, &clock_, &random_}).status(),
+        make(*store, "second", much).status(),
+        (*first)->add(R"({"type":"finding","content":"tea"})").status(),
+        store->query_of_user(R"({"user_id":")" + much + "\"}", "ann").status(),
+        store->query_of_user(R"({"user_id":"ann"})", much).status(),
+        store->back_up("copy", named).status(), store->restore("copy", named).status()}) {
+    EXPECT_FALSE(refused.ok());
+    EXPECT_LT(refused.message().size(), 400u) << refused.message().substr(0, 100);
+  }
+}
+
 // Another process, between the look at the ttl, by a clock that goes ahead, and the lock.
 TEST_F(StoreCorners, AnExpiredSessionThatIsWrittenToAtTheLastMomentKeepsItsId) {
   const auto own = disk_.process(2001);
