@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace varve::context {
@@ -128,7 +129,11 @@ Status of_retrieval(Status failure, size_t number) {
 class Finder {
  public:
   Finder(Sessions& sessions, const Request& request, int64_t now_ms)
-      : sessions_(sessions), request_(request), now_ms_(now_ms) {}
+      : sessions_(sessions), request_(request), now_ms_(now_ms) {
+    if (request.is_across) {
+      excluded_ids_.insert(request.exclude_ids.begin(), request.exclude_ids.end());
+    }
+  }
 
   Result<Candidates> find() {
     VARVE_TRY(exclude(0));
@@ -170,7 +175,7 @@ class Finder {
       VARVE_TRY_ASSIGN(const auto number, number_of(found.session_ids[result.session]));
       if (number) {
         VARVE_TRY(of_session(*number, add_by_id(*number, result.id(), match)));
-      } else {
+      } else if (!excluded_ids_.contains(result.id())) {
         passed_over_.emplace(found.session_ids[result.session], result.id());
       }
     }
@@ -197,6 +202,7 @@ class Finder {
   const Request& request_;
   int64_t now_ms_;
   Union all_;
+  std::set<std::string_view> excluded_ids_;                    // of sessions that are not open
   std::set<std::pair<std::string, std::string>> passed_over_;  // sessions and ids
 };
 

@@ -208,6 +208,20 @@ TEST_F(Across, TheEntriesAreFromAsManySessionsAsAreOpenAtOnce) {
   EXPECT_TRUE(tree->get_bool("truncated"));
 }
 
+// Of those that are not open as well: it was not left out for want of room.
+TEST_F(Across, WhatIsExcludedIsNotDropped) {
+  const auto store = open();
+  const size_t count = store->open_at_once_max() + 3;
+  for (size_t i = 0; i < count; ++i) {
+    add(*store, "s" + std::to_string(i), R"({"id":"all","type":"finding","content":"kettle"})");
+  }
+  const auto answer = build_in(*store, R"({"retrieve":[{"query":{"text":"kettle","limit":1000}}],)"
+                                       R"("exclude_ids":["all"],"across":{}})");
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_EQ(places_of(answer), "");
+  EXPECT_EQ(json::Tree::parse(*answer)->get_count("dropped"), 0u) << *answer;
+}
+
 TEST_F(Across, WithoutAStoreThereIsNothingToRecallFrom) {
   const auto store = open();
   CountCache cache;
