@@ -144,10 +144,12 @@ double Ranker::score(uint32_t row) {
 std::vector<double> Ranker::scores(std::span<const uint32_t> rows) {
   std::vector<double> sums(rows.size());
   for (Term& term : terms_) {
-    uint32_t found = 0;  // the term's first row not below the one asked last
-    for (size_t i = 0; i < rows.size() && found != kNoRow; ++i) {
-      if (i == 0 || found < rows[i]) found = term.cursor.seek(rows[i]);
-      if (found == rows[i]) sums[i] += part_of(term, found);
+    for (auto row = rows.begin(); row != rows.end();) {
+      const uint32_t found = term.cursor.seek(*row);
+      if (found != *row) row = std::lower_bound(row, rows.end(), found);
+      if (row == rows.end() || *row != found) continue;
+      sums[static_cast<size_t>(row - rows.begin())] += part_of(term, found);
+      ++row;
     }
   }
   return sums;

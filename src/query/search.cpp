@@ -197,8 +197,14 @@ BestRows Search::Parts::best_rows(double best_match) {
 }
 
 void Search::Parts::take(TopK& best, Answer* answer) {
-  for (const PlaceInOrder& place : best.take()) {
-    const double match = ranks ? ranker->score(place.row) : 0;
+  const std::vector<PlaceInOrder> places = best.take();
+  std::vector<uint32_t> rows;  // rising: the lists of words are gone through once
+  for (const PlaceInOrder& place : places) rows.push_back(place.row);
+  std::sort(rows.begin(), rows.end());
+  const std::vector<double> scores = ranks ? ranker->scores(rows) : std::vector<double>();
+  for (const PlaceInOrder& place : places) {
+    const auto at = std::lower_bound(rows.begin(), rows.end(), place.row) - rows.begin();
+    const double match = ranks ? scores[static_cast<size_t>(at)] : 0;
     answer->hits.push_back(hit_of(place, match, answer->best_match));
   }
 }

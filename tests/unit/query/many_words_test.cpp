@@ -1,6 +1,7 @@
 // Texts with very many words, wildcards and phrases: what they cost, and what is refused.
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 #include <utility>
 
@@ -142,6 +143,27 @@ TEST_F(ManyWords, WhatTouchesVeryOftenIsReadInOnePass) {
 TEST_F(ManyWords, ManyExclusionsExcludeTheRowsOfEach) {
   EXPECT_EQ(log_.all_ids(R"({"text":")" + text_of(3000, "-", "", "-zeb") + R"("})"), "first");
   EXPECT_EQ(log_.all_ids(R"({"text":")" + text_of(3000, "-", "", "-zeb -antelope") + R"("})"), "");
+}
+
+// An entry is looked for in the list of each word once for all results, not once for each of them.
+TEST(ManyResults, OfManyWordsCostAsMuchInEveryOrder) {
+  QueryLog log(plain_words());
+  std::string text;
+  for (int i = 0; i < 8000; ++i) text += "w" + std::to_string(i) + " ";
+  for (int i = 0; i < 16'000; ++i) {
+    log.add(R"({"type":"finding","content":"w)" + std::to_string(i % 8000) + " w" +
+            std::to_string(i * 7 % 8000) + "\"}");
+  }
+  const auto seconds_of = [&](const std::string& order) {
+    const std::string asked = R"({"text":")" + text + R"(","limit":20000,"sort_by":")" + order;
+    const std::clock_t begin = std::clock();
+    EXPECT_EQ(log.answer(asked + "\"}").hits.size(), 16'000u);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const double by_match = seconds_of("match");
+  for (const char* order : {"time", "relevance", "best"}) {
+    EXPECT_LT(seconds_of(order), 8 * by_match + 0.5) << order;
+  }
 }
 
 }  // namespace
