@@ -142,7 +142,7 @@ varve_store_sync(varve_store_t *store, varve_error_t **error_out VARVE_OUT_OWNED
  *                        empty for none. An empty user_id or agent_id is refused. limit: 1 ..=
  *                        10000, default 100. after: "next" of the previous page. rescan: true first
  *                        rebuilds the list from the directories (after copying session directories
- *                        in by hand).
+ *                        in by hand); not beside an after, which is no place in the new list.
  * @param[in]  filter_len [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] json_out   {"sessions":[{"session_id","user_id","agent_id","title","created_at",
  *                        "last_accessed","total_entries"}],"next":CURSOR|null}. Members that were

@@ -21,6 +21,10 @@ Result<ListFilter> parse_filter(std::string_view text) {
     const bool is_last_next = after && after->kind() == json::Kind::kNull;  // from the start again
     if (!is_last_next) reader.read_string("after", &filter.after);
     reader.read_bool("rescan", &filter.rescan);
+    if (filter.rescan && !filter.after.empty()) {
+      reader.fail(*after,
+                  "is a place in the list that 'rescan' replaces: leave it out, or 'rescan'");
+    }
   }));
   return filter;
 }

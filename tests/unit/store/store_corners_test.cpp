@@ -38,6 +38,7 @@ class StoreCorners : public testing::Test {
   }
   static std::string listed(Store& store, const std::string& filter) {
     const auto page = store.sessions(filter);
+    if (!page.ok()) return std::string(page.status().message());
     std::string ids;
     for (const auto& row : page->get("sessions")->items()) {
       ids += row.get_string("session_id") + " ";
@@ -58,6 +59,19 @@ class StoreCorners : public testing::Test {
   test::SeededRandom random_;
   io::SimulatedFileSystem disk_;
 };
+
+// A list that is made anew has other cursors: the call would fail, and those of others would, too.
+TEST_F(StoreCorners, ARescanFromTheMiddleIsRefusedBeforeItIsMade) {
+  const auto store = open("store");
+  for (const char* id : {"s1", "s2", "s3"}) ASSERT_TRUE(make(*store, id, "ann").ok());
+  const std::string next = store->sessions(R"({"limit":1})")->get_string("next");
+  for (const std::string& after : {next, std::string("garbage")}) {
+    const auto refused = store->sessions(R"({"rescan":true,"after":")" + after + "\"}");
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+    EXPECT_EQ(listed(*store, R"({"after":")" + next + "\"}"), "s2 s1 ");
+  }
+  EXPECT_EQ(listed(*store, R"({"rescan":true,"after":null})"), "s3 s2 s1 ");
+}
 
 TEST_F(StoreCorners, ALetterAndAColonAreADirectory) {
   EXPECT_EQ((*open("c:notes")->stats()).get_string("uri"), "c:notes");
