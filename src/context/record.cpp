@@ -178,10 +178,9 @@ class Recorder {
     const std::string_view member = has_call_id ? "call_id" : "name";
     const Tree* value = content_.get(member);
     if (!value->is_string()) return std::string();
-    Tree wanted = Tree::object();
-    wanted.set(member, *value);
-    VARVE_TRY_ASSIGN(const auto calls, newest("tool_call", "content", std::move(wanted),
-                                              has_call_id ? 1 : kOpenCallsMax));
+    VARVE_TRY_ASSIGN(const auto calls,
+                     newest("tool_call", object_of("content", object_of(member, *value)),
+                            has_call_id ? 1 : kOpenCallsMax));
     for (const auto& call : calls.results) {
       if (has_call_id) return call.id();
       VARVE_TRY_ASSIGN(const bool is_answered, has_result(call));
@@ -194,8 +193,9 @@ class Recorder {
     const Tree id = Tree::string(call.id());
     Tree ids = Tree::array();
     ids.push(id);
-    VARVE_TRY_ASSIGN(const auto beside,
-                     newest("tool_result", "references", std::move(ids), kOpenCallsMax));
+    Tree condition = object_of("references", std::move(ids));
+    condition.set("relation", Tree::string("references"));
+    VARVE_TRY_ASSIGN(const auto beside, newest("tool_result", std::move(condition), kOpenCallsMax));
     for (const auto& result : beside.results) {  // it may refer to some of them itself
       VARVE_TRY_ASSIGN(const bool is_its, refers_to(result, id));
       if (is_its) return true;
@@ -218,9 +218,8 @@ class Recorder {
     for (const std::string_view name : {"call_id", "tool_call_id"}) {
       const std::string call_id = line.get("content")->get_string(name);
       if (call_id.empty()) continue;
-      Tree wanted = Tree::object();
-      wanted.set(name, Tree::string(call_id));
-      VARVE_TRY_ASSIGN(const auto named, newest("tool_result", "content", std::move(wanted), 1));
+      Tree condition = object_of("content", object_of(name, Tree::string(call_id)));
+      VARVE_TRY_ASSIGN(const auto named, newest("tool_result", std::move(condition), 1));
       // An older one answers an earlier call of that id.
       const bool is_its =
           !named.results.empty() && named.results.front().timestamp_ms >= call.timestamp_ms;
@@ -229,13 +228,17 @@ class Recorder {
     return false;
   }
 
-  Result<session::QueryResults> newest(std::string_view type, std::string_view condition,
-                                       Tree value, int limit) {
+  static Tree object_of(std::string_view name, Tree value) {
+    Tree object = Tree::object();
+    object.set(name, std::move(value));
+    return object;
+  }
+
+  // `query` has the conditions.
+  Result<session::QueryResults> newest(std::string_view type, Tree query, int limit) {
     Tree types = Tree::array();
     types.push(Tree::string(type));
-    Tree query = Tree::object();
     query.set("types", std::move(types));
-    query.set(condition, std::move(value));
     query.set("sort_by", Tree::string("time"));
     query.set("limit", Tree::integer(limit));
     return session_.query(query.canonical());

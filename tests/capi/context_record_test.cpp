@@ -140,6 +140,18 @@ TEST_F(ContextRecord, ARelationToACallDoesNotAnswerIt) {
             json::parse(R"(["open"])"));
 }
 
+// However many have one, and are newer.
+TEST_F(ContextRecord, RelationsToACallDoNotHideItsResult) {
+  record("tool_call", R"({"id":"open","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
+  record("tool_call", R"({"id":"answered","name":"f","timestamp":"2026-01-05T10:01:00Z"})");
+  record("tool_result", R"({"name":"f","result":1,"timestamp":"2026-01-05T10:02:00Z"})");
+  for (int i = 0; i < 100; ++i) {
+    record("tool_result", R"({"name":"g","result":1,"relations":{"after":["answered"]}})");
+  }
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":2})").at("references"),
+            json::parse(R"(["open"])"));
+}
+
 TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
   struct Case {
     const char* kind;
