@@ -304,6 +304,13 @@ class QueryParser {
     if (!cursor) {
       return json::invalid_at(text_, *value, "must be the 'next' of an answer, as it was given");
     }
+    const bool is_of_store = scope_ == Scope::kStore;
+    if (cursor->is_across_sessions() != is_of_store) {
+      return json::invalid_at(text_, *value,
+                              is_of_store
+                                  ? "is of a query of one session: ask that session for the page"
+                                  : "is of a query across sessions: ask the store for the page");
+    }
     if (cursor->query_hash != query_.hash) {
       return json::invalid_at(text_, *value,
                               "belongs to another query: only 'limit' and 'explain' may differ");

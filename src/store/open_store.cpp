@@ -169,10 +169,6 @@ Result<session::QueryResults> OpenStore::query_of_user(std::string_view text,
     }
     query.user_id = user_id;
   }
-  if (query.after && !query.after->is_across_sessions()) {
-    return Status(Code::kInvalidArgument, "'after' is the cursor of a query of one session",
-                  {.member = "after"});
-  }
   return query_across(query, {});
 }
 

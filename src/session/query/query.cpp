@@ -376,12 +376,10 @@ class ResultReader {
 
 // For a query of this session alone.
 Status check_cursor(const Core& core, const query::Query& query) {
-  if (!query.after) return {};
-  const bool is_of_many = query.after->is_across_sessions();
-  if (!is_of_many && query.after->session_id == core.id) return {};
+  if (!query.after || query.after->session_id == core.id) return {};
   return {Code::kInvalidArgument,
-          is_of_many ? "'after' is the cursor of a query across sessions"
-                     : "'after' is the cursor of another session",
+          "'after' is the cursor of session '" + query.after->session_id +
+              "'; ask that session for the page",
           {.member = "after"}};
 }
 

@@ -371,6 +371,19 @@ TEST(ParseQuery, ACursorOfAnotherQueryIsRefused) {
   }
 }
 
+TEST(ParseQuery, ACursorOfASessionIsNoneOfTheStoreNorTheReverse) {
+  for (const auto scope : {Scope::kSession, Scope::kStore, Scope::kCount}) {
+    Cursor cursor;
+    cursor.query_hash = parse_query("{}", scope)->hash;
+    cursor.id = "mem_a";
+    if (scope == Scope::kStore) cursor.last_id = "mem_z";
+    const auto query = parse_query(R"({"after":")" + format_cursor(cursor) + R"("})", scope);
+    EXPECT_EQ(query.code(), Code::kInvalidArgument);
+    EXPECT_EQ(query.status().place().member, "after");
+    EXPECT_EQ(query.status().place().offset, 9u);
+  }
+}
+
 // Each would be asked about each entry.
 TEST(ParseQuery, ATagThatIsNamedVeryOftenIsOneCondition) {
   std::string tags = R"("a","b")";
