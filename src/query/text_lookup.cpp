@@ -78,9 +78,24 @@ Status TextLookup::join_hashes(const std::string& word, Word* found) {
   stems.erase(found->term);
   if (stems.empty()) return {};
   stems.insert(found->term);
-  VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
-  found->rows = list_of_rows(rows, index_, lists_);
+  VARVE_TRY_ASSIGN(found->rows, joined(stems));
   return {};
+}
+
+// As often as a row has any of them: where a session has one form alone, it counts that, too.
+Result<index::PostingList> TextLookup::joined(const std::set<std::string>& stems) const {
+  std::map<uint32_t, uint64_t> frequencies;  // by row
+  VARVE_TRY(for_each_posting(
+      stems, [&](uint32_t row, uint32_t frequency) { frequencies[row] += frequency; }));
+  index::PostingBuffer& kept = lists_->emplace_back();
+  for (const auto& [row, frequency] : frequencies) {
+    if (row >= index_.text_row_count()) break;
+    kept.add(row, static_cast<uint32_t>(std::min<uint64_t>(frequency, UINT32_MAX)),
+             index_.text().length(row));
+  }
+  index::PostingList list;
+  list.runs[1] = index::PostingRun(kept);
+  return list;
 }
 
 // The stems of the words that match. False where these are more than `words_max`.
@@ -150,9 +165,8 @@ Result<TextLookup::Matches> TextLookup::character(const std::string& character) 
   return found;
 }
 
-// All rows of some terms.
-Result<std::vector<uint32_t>> TextLookup::rows_of(const std::set<std::string>& stems) const {
-  std::vector<uint32_t> rows;
+template <typename Visit>  // Visit(uint32_t row, uint32_t frequency)
+Status TextLookup::for_each_posting(const std::set<std::string>& stems, Visit visit) const {
   for (const auto& stem : stems) {
     const index::PostingList list = index_.text().rows_of(stem);
     for (const auto& run : list.runs) {
@@ -161,10 +175,17 @@ Result<std::vector<uint32_t>> TextLookup::rows_of(const std::set<std::string>& s
       for (uint32_t block = 0; block < run.block_count(); ++block) {
         const uint32_t count = run.decode(block, &decoded);
         if (count != run.rows_in(block)) return index::damaged_list();
-        rows.insert(rows.end(), decoded.rows.begin(), decoded.rows.begin() + count);
+        for (uint32_t i = 0; i < count; ++i) visit(decoded.rows[i], decoded.frequencies[i]);
       }
     }
   }
+  return {};
+}
+
+// All rows of some terms.
+Result<std::vector<uint32_t>> TextLookup::rows_of(const std::set<std::string>& stems) const {
+  std::vector<uint32_t> rows;
+  VARVE_TRY(for_each_posting(stems, [&](uint32_t row, uint32_t) { rows.push_back(row); }));
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;

@@ -76,6 +76,9 @@ class TextLookup {
   [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard,
                                     const std::set<std::string>& stems) const;
   Status join_hashes(const std::string& word, Word* found);
+  [[nodiscard]] Result<index::PostingList> joined(const std::set<std::string>& stems) const;
+  template <typename Visit>
+  Status for_each_posting(const std::set<std::string>& stems, Visit visit) const;
   Result<std::vector<uint32_t>> rows_of(const std::set<std::string>& stems) const;
 
   const index::Index& index_;

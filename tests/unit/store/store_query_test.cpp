@@ -324,6 +324,29 @@ TEST(StoreQuery, EntriesAreMeasuredByWordsThatOnlyAnotherSessionHas) {
   }
 }
 
+// A session that has the hash whole as well counts its beginning as often as another does.
+TEST(StoreQuery, AHashIsMeasuredAlikeInOneSessionAndInSeveral) {
+  const auto matches_in = [](const std::vector<std::string>& names) {
+    AskedSessions sessions;
+    for (const std::string& name : names) sessions.make(name);
+    for (const auto& [name, id, text] :
+         {std::tuple(names.front(), "twice", "9fceb02 before 9fceb02"),
+          std::tuple(names.front(), "once", "9fceb02 before all others"),
+          std::tuple(names.back(), "whole", "9fceb02d0ae598e95dc970b74767f19372d61af8 is it")}) {
+      EXPECT_TRUE(sessions.at(name).add(entry_saying(text, id)).ok());
+    }
+    std::map<std::string, double> matches;
+    for (const auto& result : sessions.ask(R"({"text":"9fceb02","sort_by":"match"})").results) {
+      matches[result.id()] = result.match_quality;
+    }
+    return matches;
+  };
+  const auto of_one = matches_in({"a"});
+  EXPECT_EQ(of_one.size(), 3u);
+  EXPECT_GT(of_one.at("twice"), of_one.at("once"));
+  EXPECT_EQ(of_one, matches_in({"a", "b"}));
+}
+
 TEST(StoreQuery, ARankByAVectorIsAmongAllSessions) {
   AskedSessions sessions;
   const auto put = [&](const std::string& session, const std::vector<float>& vector) {
