@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +17,17 @@ namespace varve_test {
 namespace {
 
 std::atomic<FailingCalls*> living{nullptr};
+
+struct Clocks {
+  std::mutex mutex;
+  bool are_stopped = false;
+  std::map<clockid_t, struct timespec> times;  // that they stand still at
+};
+
+Clocks& clocks() {
+  static Clocks only;
+  return only;
+}
 
 std::string path_of(int descriptor) {
   std::array<char, 4096> path{};
@@ -39,7 +51,7 @@ struct FailingCalls::State {
   const bool sticky;
   mutable std::mutex mutex{};
   uint64_t count = 0;
-  uint64_t steady_count = 0;
+  std::string sequence{};
   bool is_half_done = false;  // the next one fails
   std::string where{};
   std::set<std::string> functions{};
@@ -54,7 +66,7 @@ struct FailingCalls::State {
     if (!counts(call.kind)) return {};
     functions.insert(call.function);
     count += 1;
-    if (call.kind != CallKind::kRandom && call.kind != CallKind::kAskLock) steady_count += 1;
+    sequence.append(call.function).push_back('\n');
     const bool is_its_turn = number != 0 && (count == number || (sticky && count > number));
     if (!is_its_turn && !is_half_done) return {};
     if (where.empty()) where = text_of(call);
@@ -78,9 +90,9 @@ uint64_t FailingCalls::count() const {
   return state_->count;
 }
 
-uint64_t FailingCalls::steady_count() const {
+std::string FailingCalls::sequence() const {
   const std::lock_guard guard(state_->mutex);
-  return state_->steady_count;
+  return state_->sequence;
 }
 
 std::string FailingCalls::where() const {
@@ -91,6 +103,29 @@ std::string FailingCalls::where() const {
 std::set<std::string> FailingCalls::functions() const {
   const std::lock_guard guard(state_->mutex);
   return state_->functions;
+}
+
+StoppedClocks::StoppedClocks() {
+  {
+    const std::lock_guard guard(clocks().mutex);
+    clocks().are_stopped = true;
+  }
+  // All at this moment, not each when it is first asked.
+  for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC}) {
+    struct timespec now {};
+    (void)::clock_gettime(clock, &now);
+  }
+}
+
+StoppedClocks::~StoppedClocks() {
+  const std::lock_guard guard(clocks().mutex);
+  clocks().are_stopped = false;
+  clocks().times.clear();
+}
+
+void StoppedClocks::tell(clockid_t clock, struct timespec* time) {
+  const std::lock_guard guard(clocks().mutex);
+  if (clocks().are_stopped) *time = clocks().times.emplace(clock, *time).first->second;
 }
 
 struct Judge {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <set>
 #include <string>
@@ -58,9 +59,8 @@ class FailingCalls {
 
   // So many calls that the fault counts were made.
   [[nodiscard]] uint64_t count() const;
-  // Of them, those whose number does not depend on the clock. What was drawn for ids is kept for a
-  // millisecond, and who held a lock for long asks whether another waits for it.
-  [[nodiscard]] uint64_t steady_count() const;
+  // Their names, in order, each followed by a line end.
+  [[nodiscard]] std::string sequence() const;
   [[nodiscard]] bool happened() const { return !where().empty(); }
   // The first call that failed: "fdatasync /tmp/store/memory.jsonl".
   [[nodiscard]] std::string where() const;
@@ -73,7 +73,21 @@ class FailingCalls {
   friend struct Judge;
 };
 
-// What a program must be linked with --wrap for.
+// While it lives, every clock stands still. Which calls are made may depend on the time: what was
+// drawn for ids is kept for a millisecond, who held a lock for long asks whether another waits for
+// it, and a file that changed a moment ago is looked at again. One at a time.
+class StoppedClocks {
+ public:
+  StoppedClocks();
+  ~StoppedClocks();
+  StoppedClocks(const StoppedClocks&) = delete;
+  StoppedClocks& operator=(const StoppedClocks&) = delete;
+
+  // What the clock has told since they stand still, when they do; else `*time` stays as it is.
+  static void tell(clockid_t clock, struct timespec* time);
+};
+
+// What a program must be linked with --wrap for, beside clock_gettime.
 const std::set<std::string>& wrapped_calls();
 
 }  // namespace varve_test

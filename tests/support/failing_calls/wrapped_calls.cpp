@@ -109,6 +109,7 @@ int __real_fchown(int descriptor, uid_t user, gid_t group);
 int __real_fchmodat(int directory, const char* name, mode_t mode, int flags);
 ssize_t __real_getrandom(void* out, size_t bytes, unsigned flags);
 long __real_syscall(long number, ...);
+int __real_clock_gettime(clockid_t clock, struct timespec* time);
 
 int __wrap_open(const char* name, int flags, mode_t mode) {
   return answer({kind_of_flags(static_cast<uint64_t>(flags)), "open", -1, name},
@@ -236,6 +237,11 @@ long __wrap_syscall(long number, long first, const char* name, long third, long 
                     long fifth) {
   return answer({kind_of_number(number, third), "syscall", static_cast<int>(first), name},
                 [&] { return __real_syscall(number, first, name, third, fourth, fifth); });
+}
+int __wrap_clock_gettime(clockid_t clock, struct timespec* time) {
+  const int status = __real_clock_gettime(clock, time);
+  if (status == 0) StoppedClocks::tell(clock, time);
+  return status;
 }
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
