@@ -372,7 +372,7 @@ Status DirectoryEngine::remove_left_overs() {
     if (filled.ok() && !*filled) continue;
     removals.note(filled.ok() ? sweep_one(item.name) : std::move(filled).status());
   }
-  if (registry_) registry_->remove_left_overs();
+  registry_->remove_left_overs();
   return std::move(removals).first();
 }
 
