@@ -49,6 +49,13 @@ Result<bool> has_contents(io::Directory& parent, std::string_view name) {
                      [](const auto& item) { return item.name != kLockFile; });
 }
 
+// Unlike holds_session() a failure where it cannot be told, since what stays must be said to stay.
+Result<bool> still_has_log(io::Directory& directory) {
+  VARVE_TRY_ASSIGN(const auto metadata, directory.find(kMetadataFile));
+  VARVE_TRY_ASSIGN(const auto entries, directory.find(kEntriesFile));
+  return metadata || entries;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> session_ids_in(io::Directory& sessions) {
@@ -341,7 +348,11 @@ Status DirectoryEngine::remove_whole(io::Directory& parent, std::string_view nam
     VARVE_TRY_ASSIGN(const auto items, directory->list());
     for (const auto first : {kMetadataFile, kEntriesFile}) removals.note(directory->remove(first));
     for (const bool is_without_log : {false, true}) {
-      if (is_without_log && holds_session(*directory)) return std::move(removals).first();
+      if (is_without_log) {
+        auto has_log = still_has_log(*directory);
+        if (has_log.ok() && *has_log) return std::move(removals).first();
+        VARVE_TRY(std::move(has_log));
+      }
       for (const auto& item : items) {
         if (item.name == kLockFile || (item.name == kTombstonesFile) != is_without_log) continue;
         removals.note(remove_item(*directory, item, kForeignDepthMax));

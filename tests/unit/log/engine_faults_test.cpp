@@ -13,6 +13,7 @@
 #include "io/simulated.h"
 #include "log/directory_engine.h"
 #include "support/environment.h"
+#include "wrapped_files.h"
 
 namespace varve::log {
 namespace {
@@ -36,12 +37,15 @@ class StoreGround {
     return disk.read_file("store/sessions/" + id + "/memory.jsonl").value_or("(none)");
   }
   Status install(const std::string& id, Existing existing) {
+    return install_by(*engine, id, existing);
+  }
+  static Status install_by(DirectoryEngine& by, const std::string& id, Existing existing) {
     const auto text = [](std::string bytes) {
       return [bytes = std::move(bytes)](Sink& sink) { return sink.append(bytes); };
     };
     const SessionContents contents{
         text("two\n"), {}, text("{\"new\":1}"), [](Sink&) { return Status(); }};
-    return engine->install({id, "u", "a", test::kStartMs}, contents, existing);
+    return by.install({id, "u", "a", test::kStartMs}, contents, existing);
   }
   void leave_behind() {
     disk.write_file("store/tmp/deleted.tmp-0000000000000001/memory.jsonl", "old");
@@ -59,6 +63,8 @@ class StoreGround {
   std::unique_ptr<DirectoryEngine> engine;
 };
 
+constexpr std::string_view kLeftOver = "store/tmp/deleted.tmp-0000000000000001";
+
 struct StoreWork {
   const char* name;
   void (*prepare)(StoreGround&);
@@ -70,6 +76,21 @@ void PrintTo(const StoreWork& work, std::ostream* out) { *out << work.name; }
 
 void unchanged(StoreGround&) {}
 void without_registry(StoreGround& ground) { ground.remove_registry(); }
+
+void with_two_rows(StoreGround& ground) {
+  const std::string row = *ground.disk.read_file(kRegistry);
+  ground.disk.write_file(kRegistry, row + row);
+}
+void with_a_copied_directory(StoreGround& ground) {
+  ground.disk.write_file("store/sessions/copied/notes.txt", "no session");
+}
+void with_directories_in_it(StoreGround& ground) {
+  ground.disk.write_file("store/sessions/old/notes/mine.txt", "somebody's");
+}
+void with_left_overs(StoreGround& ground) {
+  ground.leave_behind();
+  ground.disk.write_file(std::string(kLeftOver) + "/notes/mine.txt", "somebody's");
+}
 
 void with_catalog(StoreGround& ground) { ASSERT_TRUE(ground.engine->create_catalog("{}").ok()); }
 void with_remains_of_a_catalog(StoreGround& ground) {
@@ -100,6 +121,21 @@ const StoreWork kStoreWorks[] = {
      [](StoreGround& ground) { return ground.engine->open("old").status(); }},
     {"Drop", unchanged, [](StoreGround& ground) { return ground.engine->drop("old", {}); }, false,
      true},
+    {"DropWithDirectoriesInIt", with_directories_in_it,
+     [](StoreGround& ground) { return ground.engine->drop("old", {}); }, false, true},
+    {"DropWithoutSession", with_a_copied_directory,
+     [](StoreGround& ground) { return ground.engine->drop("copied", {}); }},
+    {"IsNameWithoutSession", with_a_copied_directory,
+     [](StoreGround& ground) { return ground.engine->is_name_without_session("copied").status(); }},
+    {"RemoveLeftOvers", with_left_overs,
+     [](StoreGround& ground) {
+       VARVE_TRY(ground.engine->remove_left_overs());
+       for (const std::string& path : ground.disk.list_all()) {
+         const bool is_left = path.find("/tmp/") != std::string::npos && !path.ends_with("/tmp/");
+         EXPECT_FALSE(is_left) << path;
+       }
+       return Status();
+     }},
     {"Install", unchanged,
      [](StoreGround& ground) { return ground.install("new", Existing::kRefuse); }, true},
     {"InstallWithoutRegistry", without_registry,
@@ -117,6 +153,13 @@ const StoreWork kStoreWorks[] = {
     {"Rescan", unchanged, [](StoreGround& ground) { return ground.engine->rescan(); }},
     {"RemoveDeadRows", unchanged,
      [](StoreGround& ground) { return ground.engine->remove_dead_rows(); }},
+    {"RemoveDeadRowsOfAnIdUsedAgain", with_two_rows,
+     [](StoreGround& ground) {
+       VARVE_TRY(ground.engine->remove_dead_rows());
+       const auto page = ground.engine->list("", 10);
+       EXPECT_TRUE(!page.ok() || page->rows.size() == 1u);
+       return Status();
+     }},
     {"Ids", unchanged,
      [](StoreGround& ground) {
        VARVE_TRY_ASSIGN(const auto ids, ground.engine->session_ids());
@@ -299,6 +342,94 @@ TEST_F(InTheWay, ADirectoryWithoutASessionIsDroppedWithItsSubdirectories) {
   }
 }
 
+// Whoever copies directories into one another without end must not use up our stack.
+TEST_F(InTheWay, DirectoriesInOneAnotherAreRemovedToADepthAndDeeperOnesAreSaid) {
+  for (const int depth : {64, 65}) {
+    std::string path(kLeftOver);
+    for (int i = 0; i < depth; ++i) path += "/d";
+    disk().write_file(path + "/notes.txt", "somebody's");
+    disk().write_file(std::string(kLeftOver) + "/memory.jsonl", "deleted");
+    EXPECT_EQ(engine().remove_left_overs().ok(), depth == 64) << depth;
+    EXPECT_EQ(disk().exists(path + "/notes.txt"), depth > 64) << depth;
+    EXPECT_FALSE(disk().exists(std::string(kLeftOver) + "/memory.jsonl")) << depth;
+  }
+}
+
+// What is left of it must not be one that shows deleted entries, or takes new ones.
+TEST_F(InTheWay, WhileALogCannotBeRemovedItsTombstonesAndItsLockStayAndItIsSaid) {
+  for (const std::string name : {"memory.jsonl", "metadata.json"}) {
+    const std::string left_over(kLeftOver);
+    for (const auto* file : {"memory.jsonl", "metadata.json", "tombstones.jsonl", "lock"}) {
+      disk().write_file(left_over + "/" + file, "");
+    }
+    disk().set_fault_hook(io::FailNth(1, EIO, true, {OperationKind::kRemove}).on_file(name));
+    EXPECT_EQ(engine().remove_left_overs().code(), Code::kIo) << name;
+    mend();
+    for (const std::string file : {"memory.jsonl", "metadata.json"}) {
+      EXPECT_EQ(disk().exists(left_over + "/" + file), file == name) << file;
+    }
+    EXPECT_TRUE(disk().exists(left_over + "/tombstones.jsonl"));
+    EXPECT_TRUE(disk().exists(left_over + "/lock"));
+    EXPECT_TRUE(engine().remove_left_overs().ok());
+    EXPECT_FALSE(disk().exists(left_over + "/lock"));
+  }
+}
+
+TEST_F(InTheWay, ANameThatIsTakenAwayMeanwhileIsNotOneWithoutASession) {
+  disk().write_file("store/sessions/copied/notes.txt", "no session");
+  const auto before = engine().is_name_without_session("copied");
+  ASSERT_TRUE(before.ok()) << before.status().message();
+  EXPECT_TRUE(*before);
+  at(OperationKind::kInfo, "sessions/copied", [&] {
+    auto sessions = *(*disk().open_root("store", false))->open_directory("sessions");
+    ASSERT_TRUE(sessions->rename("copied", "elsewhere").ok());
+  });
+  const auto after = engine().is_name_without_session("copied");
+  mend();
+  ASSERT_TRUE(after.ok()) << after.status().message();
+  EXPECT_FALSE(*after);
+}
+
+TEST_F(InTheWay, ASessionThatIsMovedAwayBeforeItIsDroppedIsNotFoundAndWhole) {
+  at(OperationKind::kMove, "sessions/old", [&] {
+    auto sessions = *(*disk().open_root("store", false))->open_directory("sessions");
+    ASSERT_TRUE(sessions->rename("old", "elsewhere").ok());
+  });
+  const Status dropped = drop("old");
+  mend();
+  EXPECT_EQ(dropped.code(), Code::kNotFound);
+  EXPECT_EQ(dropped.message(), "there is no session 'old'");
+  EXPECT_EQ(ground_.log_of("elsewhere"), "one\n");
+}
+
+TEST_F(InTheWay, ASessionThatOthersReplaceOverAndOverIsNotDropped) {
+  const auto process = disk().process(4711);
+  const auto other = *ground_.open(*process);
+  disk().set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_ours = operation.process_id != process->process_id();
+    const bool is_lock = operation.kind == OperationKind::kLock;
+    if (!is_ours || !is_lock || !operation.path.ends_with("old/lock")) return std::nullopt;
+    EXPECT_TRUE(StoreGround::install_by(*other, "old", Existing::kSwap).ok());
+    return std::nullopt;
+  });
+  const Status busy = drop("old");
+  mend();
+  EXPECT_EQ(busy.code(), Code::kBusy);
+  EXPECT_EQ(busy.message(), "session 'old' keeps being replaced by others; try again");
+  EXPECT_EQ(ground_.log_of("old"), "two\n");
+  EXPECT_TRUE(drop("old").ok());
+}
+
+// Where no file has a link count, nobody can tell a directory that was removed.
+TEST_F(InTheWay, AFileSystemWithoutLinkCountsIsNotTakenForARemovedStore) {
+  FileSystemWithoutLinkCounts files(disk());
+  const auto engine = ground_.open(files);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  EXPECT_TRUE((*engine)->create({"new", "u", "a", 0}, "{}").ok());
+  EXPECT_EQ(*(*engine)->session_ids(), (std::vector<std::string>{"new", "old"}));
+  EXPECT_TRUE((*engine)->rescan().ok());
+}
+
 // Nobody holds the name of such a one for durable.
 TEST_F(InTheWay, ADirectoryWithoutASessionThatCannotBeDroppedIsThere) {
   disk().write_file("store/sessions/copied/notes.txt", "no session");
@@ -315,6 +446,7 @@ TEST_F(InTheWay, ADirectoryWithoutASessionThatCannotBeDroppedIsThere) {
 TEST_F(InTheWay, AFileInTmpIsNobodysLeftOver) {
   disk().write_file("store/tmp/notes.txt", "mine");
   ASSERT_TRUE(ground_.open(disk()).ok());
+  ASSERT_TRUE(engine().remove_left_overs().ok());
   EXPECT_EQ(disk().read_file("store/tmp/notes.txt"), "mine");
 }
 
@@ -347,7 +479,7 @@ TEST_F(InTheWay, ARegistryThatCannotBeLookedForIsNotWrittenAnew) {
 
 // Of a store on a medium that cannot be written, some folders may never have been made.
 TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
-  for (const std::string has : {"", "sessions", "sessions indices"}) {
+  for (const std::string has : {"", "sessions", "sessions no list", "sessions indices"}) {
     io::SimulatedFileSystem disk;
     disk.write_file("store/config.json", "{}");
     if (has.starts_with("sessions")) {
@@ -359,6 +491,7 @@ TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
                                  R"("session_id":"s","user_id":"u"})"
                                  "\n");
     }
+    if (has.ends_with("no list")) disk.write_file("store/indices/lock", "");
     disk.set_read_only(true);
     auto opened = DirectoryEngine::open("store", {&disk, &ground_.clock, &ground_.random}, 1);
     ASSERT_TRUE(opened.ok()) << opened.status().message();
@@ -368,7 +501,9 @@ TEST_F(InTheWay, WithoutPermissionToWriteAndWithoutFoldersWhatIsThereIsRead) {
     EXPECT_EQ(engine.session_document("s", kMetadataFile).code(),
               has_session ? Code::kOk : Code::kNotFound);
     EXPECT_EQ(engine.session_ids()->size(), has_session ? 1u : 0u);
-    EXPECT_EQ(engine.list("", 10)->rows.size(), has.ends_with("indices") ? 1u : 0u);
+    const auto page = engine.list("", 10);
+    ASSERT_TRUE(page.ok()) << has << ": " << page.status().message();
+    EXPECT_EQ(page->rows.size(), has.ends_with("indices") ? 1u : 0u);
     const Status refused[] = {engine.create({"t", "", "", 0}, "{}").status(), engine.drop("s", {}),
                               engine.rescan(), engine.remove_dead_rows(),
                               engine.install({"t", "", "", 0}, {}, Existing::kSwap)};

@@ -84,6 +84,22 @@ class DirectoryListedBackwards final : public WrappedDirectory {
   }
 };
 
+// As file systems that count no links, where a directory has none while it is there.
+class DirectoryWithoutLinkCounts final : public WrappedDirectory {
+ public:
+  using WrappedDirectory::WrappedDirectory;
+  Result<io::FileInfo> self_info() override {
+    VARVE_TRY_ASSIGN(io::FileInfo info, WrappedDirectory::self_info());
+    info.link_count = 0;
+    return info;
+  }
+
+ private:
+  std::unique_ptr<io::Directory> wrap(std::unique_ptr<io::Directory> inner) override {
+    return std::make_unique<DirectoryWithoutLinkCounts>(std::move(inner));
+  }
+};
+
 template <typename Directory>
 class FileSystemOf final : public io::FileSystem {
  public:
@@ -104,6 +120,7 @@ class FileSystemOf final : public io::FileSystem {
 };
 
 using FileSystemWithoutExchange = FileSystemOf<DirectoryWithoutExchange>;
+using FileSystemWithoutLinkCounts = FileSystemOf<DirectoryWithoutLinkCounts>;
 using FileSystemListedBackwards = FileSystemOf<DirectoryListedBackwards>;
 
 }  // namespace varve::log
