@@ -118,6 +118,29 @@ TEST_F(CatalogLog, IsNotTakenForWhatIsNoCatalog) {
   held->unlock();
 }
 
+TEST_F(CatalogLog, ThatOthersReplaceOverAndOverIsNotDropped) {
+  const auto engine = open(disk_);
+  ASSERT_TRUE(engine->create_catalog("{\"first\":1}").ok());
+  const auto process = disk_.process(2002);
+  const auto other = open(*process);
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_ours = operation.process_id != process->process_id();
+    const bool is_lock = operation.kind == io::OperationKind::kLock;
+    if (!is_ours || !is_lock || !operation.path.ends_with("catalog/lock")) return std::nullopt;
+    EXPECT_TRUE(other->drop_catalog().ok());
+    EXPECT_TRUE(other->create_catalog("{\"theirs\":1}").ok());
+    return std::nullopt;
+  });
+  const Status busy = engine->drop_catalog();
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(busy.code(), Code::kBusy);
+  EXPECT_NE(busy.message().find("over and over"), std::string::npos) << busy.message();
+  const auto there = engine->open_catalog();
+  ASSERT_TRUE(there.ok()) << there.status().message();
+  EXPECT_EQ(*(*there)->get_document("metadata.json"), "{\"theirs\":1}");
+  EXPECT_TRUE(engine->drop_catalog().ok());
+}
+
 TEST_F(CatalogLog, OfAStoreInMemoryThereIsNone) {
   MemoryEngine engine(clock_);
   EXPECT_EQ(engine.open_catalog().code(), Code::kNotFound);

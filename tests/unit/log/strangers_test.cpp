@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "io/simulated.h"
 #include "log/directory_storage.h"
@@ -123,6 +124,17 @@ TEST_P(Strangers, HalfALineBeforeOursIsSaid) {
   EXPECT_EQ(add("three\n").code(), Code::kReadOnly);
 }
 
+TEST_P(Strangers, MoreBeforeOursThanIsLookedThroughIsSaid) {
+  const std::string theirs = std::string(size_t{2} << 20, 'x') + "\n";
+  append_before(OperationKind::kAppend, theirs);
+  const Status said = add("two\n");
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(said.code(), Code::kUnknown);
+  EXPECT_NE(said.message().find("without the session's lock"), std::string::npos);
+  EXPECT_TRUE(log() == "one\n" + theirs + "two\n") << "nothing is cut off";
+  EXPECT_EQ(add("three\n").code(), Code::kReadOnly);
+}
+
 TEST_P(Strangers, AWriteThatCameShortIsNotCutOffWithTheirs) {
   append_before(OperationKind::kAppend, "theirs\n", "memory.jsonl", io::Fault{ENOSPC, 2});
   const Status said = add("two\n");
@@ -152,6 +164,22 @@ TEST_P(Strangers, AWriteThatCameShortAndCannotBeReadIsCutOffByItsLength) {
   disk_.set_fault_hook(nullptr);
   EXPECT_EQ(log(), "one\n");
   EXPECT_TRUE(add("two\n").ok()) << "under the same lock";
+}
+
+TEST_P(Strangers, AWriteThatCameShortAndCannotBeReadIsLeftInALongerFile) {
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.process_id != kOurs || operation.name != "memory.jsonl") return std::nullopt;
+    if (operation.kind == OperationKind::kRead) return io::Fault{EIO};
+    if (operation.kind != OperationKind::kAppend) return std::nullopt;
+    auto file = *(*theirs_->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+    EXPECT_TRUE(file->append("theirs\n").ok());
+    return io::Fault{EIO, 2};
+  });
+  const Status said = add("two\n");
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(said.code(), Code::kUnknown);
+  EXPECT_EQ(log(), "one\ntheirs\ntw") << "more than ours is in it";
+  EXPECT_EQ(add("three\n").code(), Code::kReadOnly);
 }
 
 // Nobody else wrote: where it stands is looked for in the file.
@@ -367,6 +395,42 @@ TEST(StrangersOfAReplacement, WhatCameAfterTheLastLookAtTheOldLogIsInTheNewOne) 
       EXPECT_TRUE(storage->append(Stream::kEntries, expected.size(), "three\n", true, 3).ok());
       EXPECT_EQ(disk.read_file("s/memory.jsonl"), expected + "three\n");
     }
+  }
+}
+
+// The new log has its name by then: that it could not take theirs is no reason to say it has not.
+TEST(StrangersOfAReplacement, WhatCannotBeTakenFromTheOldLogDoesNotMakeItFail) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  for (const auto failing : {OperationKind::kRead, OperationKind::kInfo}) {
+    io::SimulatedFileSystem disk;
+    disk.write_file("s/metadata.json", "{}");
+    disk.write_file("s/memory.jsonl", "one\ntwo\n");
+    const auto theirs = disk.process(kTheirs);
+    auto file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+    auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+    ASSERT_TRUE(storage->lock(clock.monotonic_us(), "compact", nullptr).ok());
+    bool is_renamed = false;
+    bool is_read = false;
+    bool has_failed = false;
+    disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (operation.kind == OperationKind::kRename && !std::exchange(is_renamed, true)) {
+        EXPECT_TRUE(file->append("theirs\n").ok());
+      }
+      if (!is_renamed || has_failed || operation.name != "memory.jsonl") return std::nullopt;
+      is_read = is_read || operation.kind == OperationKind::kRead;
+      has_failed = is_read && operation.kind == failing;
+      return has_failed ? std::optional(io::Fault{EIO}) : std::nullopt;
+    });
+    const Status replaced =
+        storage->replace(Stream::kEntries, 8, [](Sink& sink) { return sink.append("two\n"); });
+    disk.set_fault_hook(nullptr);
+    ASSERT_TRUE(has_failed) << "or nothing is tested";
+    EXPECT_TRUE(replaced.ok()) << replaced.message();
+    EXPECT_EQ(disk.crash()->read_file("s/memory.jsonl"), "two\n");
+    EXPECT_EQ(storage->tail()->entries_bytes, 4U);
+    EXPECT_TRUE(storage->append(Stream::kEntries, 4, "three\n", true, 3).ok());
+    EXPECT_EQ(disk.crash()->read_file("s/memory.jsonl"), "two\nthree\n");
   }
 }
 
