@@ -120,6 +120,21 @@ TEST_F(KeptLock, AnAppendOfSomebodyElseIsAConflictAndThenKnown) {
   storage_->unlock();
 }
 
+TEST_F(KeptLock, IsKeptThoughTheStreamsCannotBeLookedAt) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(
+      storage_->replace(Stream::kEntries, [](Sink& sink) { return sink.append("two\nthree\n"); })
+          .ok());
+  disk_.set_fault_hook(io::FailNth(1, EIO, true, {io::OperationKind::kInfo}));
+  storage_->unlock();
+  EXPECT_EQ(lock(*storage_).code(), Code::kIo) << "nothing may be written to an end nobody knows";
+  disk_.set_fault_hook({});
+  EXPECT_EQ(lock(*other_).code(), Code::kBusy);
+  ASSERT_TRUE(lock(*storage_).ok());
+  EXPECT_EQ(storage_->locked_tail()->entries_bytes, bytes_on_disk());
+  EXPECT_TRUE(append(10, "four\n").ok());
+}
+
 // After a replacement the streams are looked at once more, which may need memory.
 TEST_F(KeptLock, IsKeptThoughMemoryRunsOutInTheLastLook) {
   ASSERT_TRUE(lock(*storage_).ok());

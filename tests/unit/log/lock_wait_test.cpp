@@ -145,6 +145,38 @@ TEST_F(LockWait, WhoHeldItForLongLetsThoseInFirstWhoHaveWaitedForLong) {
   EXPECT_TRUE(was_let_in) << "whoever writes without a pause finds the lock free each time";
 }
 
+TEST_F(LockWait, WhoLetOthersInFirstIsToldThatItWaited) {
+  const auto waiting = open_lock_file();
+  ASSERT_NE(waiting, nullptr);
+  waiting->tell_waiting(true);
+  hold_for(*storage_, 1000);
+  bool waited = false;
+  EXPECT_TRUE(storage_->lock(clock_.monotonic_us() + 1'000'000, "write", &waited).ok());
+  EXPECT_FALSE(clock_.slept.empty()) << "or nothing is tested";
+  EXPECT_TRUE(waited) << "though it found the lock free";
+}
+
+TEST_F(LockWait, WhoGaveUpWaitingIsLetInNoLonger) {
+  const auto waiting = open_lock_file();
+  ASSERT_NE(waiting, nullptr);
+  waiting->tell_waiting(true);
+  hold_for(*storage_, 1000);
+  clock_.on_sleep = [&] { waiting->tell_waiting(false); };
+  EXPECT_TRUE(lock(*storage_, 1'000'000).ok());
+  EXPECT_EQ(clock_.slept.size(), 1U);
+}
+
+TEST_F(LockWait, WhereNobodyCanTellWhetherOthersAreInTheLockIsAskedFor) {
+  const auto waiting = open_lock_file();
+  ASSERT_NE(waiting, nullptr);
+  waiting->tell_waiting(true);
+  hold_for(*storage_, 1000);
+  disk_.set_fault_hook(io::FailNth(1, EIO, false, {io::OperationKind::kInfo}).on_file("lock"));
+  EXPECT_TRUE(lock(*storage_, 1'000'000).ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(clock_.slept.size(), 1U);
+}
+
 // It was stopped, or its processor has other work.
 TEST_F(LockWait, WhoWaitsAndDoesNotComeKeepsNobodyForLong) {
   const auto waiting = open_lock_file();
