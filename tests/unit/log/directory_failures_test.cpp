@@ -152,6 +152,52 @@ TEST_F(AfterAFailure, AFileThatHasTheNumberOfAnotherHasItsNameSynced) {
   EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "replaced again\nthree\n");
 }
 
+// Of two files that have a name one after the other, a sync is of the one that had it when it
+// began.
+TEST_F(AfterAFailure, AFileThatTakesANameWhileTheNamesAreSyncedHasItSyncedWithTheNextLines) {
+  disk_.write_file("s/tombstones.jsonl", "gone\n");
+  ASSERT_TRUE(lock().ok());
+  disk_.write_file("s/theirs", "gone\ntoo\n");
+  uint64_t sync_count = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == io::OperationKind::kSyncDirectory && ++sync_count == 1) {
+      EXPECT_TRUE((*disk_.open_root("s", false))->rename("theirs", "tombstones.jsonl").ok());
+      EXPECT_EQ(storage_->tail()->tombstones_bytes, 9U) << "as a reader sees it meanwhile";
+    }
+    return std::nullopt;
+  });
+  ASSERT_TRUE(add("two\n", true).ok());
+  EXPECT_EQ(sync_count, 1U);
+  ASSERT_TRUE(add("three\n", true).ok());
+  EXPECT_EQ(sync_count, 2U);
+  ASSERT_TRUE(add("four\n", true).ok());
+  EXPECT_EQ(sync_count, 2U) << "once is enough";
+  disk_.set_fault_hook(nullptr);
+}
+
+// Somebody's hand, for no process of ours removes one of a session that it leaves.
+TEST_F(AfterAFailure, OfALogThatWasRemovedNothingIsSyncedOrMadeAnew) {
+  const auto remove_log = [&] {
+    return (*disk_.open_root("s", false))->remove("memory.jsonl").ok();
+  };
+  ASSERT_TRUE(lock().ok());
+  ASSERT_TRUE(add("two\n", false).ok());
+  ASSERT_TRUE(remove_log());
+  EXPECT_TRUE(storage_->sync(1).ok());
+  EXPECT_EQ(storage_->durable_mark().entries_bytes, 0U);
+  EXPECT_FALSE(disk_.exists("s/memory.jsonl"));
+  ASSERT_TRUE(add("three\n", true).ok());
+  storage_->unlock();
+  EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "three\n");
+  plant_suspicion();
+  ASSERT_TRUE(remove_log());
+  ASSERT_TRUE(lock().ok());
+  EXPECT_FALSE(told()->suspect);
+  EXPECT_FALSE(disk_.exists("s/memory.jsonl"));
+  ASSERT_TRUE(add("four\n", true).ok());
+  EXPECT_EQ(disk_.crash()->read_file("s/memory.jsonl"), "four\n");
+}
+
 TEST_F(AfterAFailure, QuarantineThatCameShortIsCutOffAgain) {
   ASSERT_TRUE(lock().ok());
   ASSERT_TRUE(storage_->append(Stream::kQuarantine, 0, "first\n", true, 0).ok());

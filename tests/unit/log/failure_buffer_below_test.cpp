@@ -111,6 +111,20 @@ TEST_F(Buffering, APartThatIsBelowAlreadyIsNotReadTwice) {
   EXPECT_EQ(buffer_->tail()->entries_bytes, 11u);
 }
 
+// Kept, they could be written behind a part of themselves.
+TEST_F(Buffering, WhatTheDiskTookAPartOfIsNotKept) {
+  fill_up();
+  session_->entries += "tw";
+  const Status failed = buffer_->append(Stream::kEntries, 4, "two\n", true, 1);
+  EXPECT_EQ(failed.code(), Code::kNoSpace);
+  EXPECT_EQ(failed.message(), "no append");
+  EXPECT_EQ(buffer_->undurable().bytes, 0u);
+  mend();
+  session_->entries = "one\n";
+  ASSERT_TRUE(add("three\n").ok());
+  EXPECT_EQ(session_->entries, "one\nthree\n");
+}
+
 TEST_F(Buffering, BytesBeforeWhatIsKeptThatAreMissingBelowAreMissing) {
   fill_up();
   ASSERT_TRUE(add("two\n").ok());

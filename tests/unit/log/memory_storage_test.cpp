@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "log/memory_engine.h"
 #include "support/environment.h"
@@ -39,6 +40,35 @@ TEST(InMemory, WhoWaitsGetsTheLockWhenItIsGivenBack) {
   EXPECT_TRUE(second.lock(1'000'000, "write", &waited).ok());
   EXPECT_TRUE(waited);
   EXPECT_EQ(first.lock(0, "write", nullptr).code(), Code::kBusy) << "the second has it now";
+}
+
+// Looking at it, as who is about to wait does, drops a session.
+class ClockThatDrops final : public Clock {
+ public:
+  int64_t now_ms() override { return 0; }
+  int64_t monotonic_us() override {
+    MemoryEngine* const from = std::exchange(engine, nullptr);
+    if (from != nullptr) was_dropped = from->drop("s", {}).ok();
+    return 0;
+  }
+  void sleep_us(int64_t) override {}
+
+  MemoryEngine* engine = nullptr;
+  bool was_dropped = false;
+};
+
+TEST(InMemory, OneThatGoesBeforeItIsLockedIsNotReplaced) {
+  ClockThatDrops clock;
+  MemoryEngine engine(clock);
+  const auto text = [](Sink& sink) { return sink.append("new\n"); };
+  const SessionContents contents{text, {}, text, text};
+  const SessionRow row{"s", "", "", 0};
+  ASSERT_TRUE(engine.create(row, "{}").ok());
+  clock.engine = &engine;
+  EXPECT_EQ(engine.install(row, contents, Existing::kSwap).code(), Code::kConflict);
+  ASSERT_TRUE(clock.was_dropped) << "or nothing is tested";
+  EXPECT_EQ(engine.open("s").code(), Code::kNotFound);
+  EXPECT_TRUE(engine.install(row, contents, Existing::kSwap).ok());
 }
 
 TEST(InMemory, ADocumentThatIsPutHasAnotherMark) {

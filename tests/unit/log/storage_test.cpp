@@ -200,6 +200,29 @@ TEST_P(Storage, AFailedReplacementLeavesTheOldGeneration) {
   EXPECT_EQ(read_all(*storage_), "one\ntwo\n");
 }
 
+TEST_P(Storage, AReplacementOfALogOfAnotherLengthIsAConflictAndLeavesIt) {
+  append("one\ntwo\n");
+  const Tail before = *storage_->tail();
+  const auto produce = [](Sink& sink) { return sink.append("two\n"); };
+  lock(*storage_);
+  EXPECT_EQ(storage_->replace(Stream::kEntries, 4, produce).code(), Code::kConflict);
+  EXPECT_EQ(*storage_->tail(), before);
+  EXPECT_EQ(read_all(*other_), "one\ntwo\n");
+  EXPECT_TRUE(storage_->replace(Stream::kEntries, 8, produce).ok());
+  storage_->unlock();
+  EXPECT_EQ(read_all(*other_), "two\n");
+}
+
+TEST_P(Storage, AReplacementOfAStreamThatIsNotThereMakesIt) {
+  lock(*storage_);
+  EXPECT_EQ(storage_->tail()->tombstones_bytes, 0u);
+  const auto produce = [](Sink& sink) { return sink.append("gone\n"); };
+  EXPECT_TRUE(storage_->replace(Stream::kTombstones, 0, produce).ok());
+  EXPECT_TRUE(storage_->append(Stream::kTombstones, 5, "too\n", true, 0).ok());
+  storage_->unlock();
+  EXPECT_EQ(read_all(*other_, Stream::kTombstones), "gone\ntoo\n");
+}
+
 TEST_P(Storage, TruncatingCutsTheTail) {
   append("one\ntorn");
   append("gone\ntorn", Stream::kTombstones);
