@@ -308,6 +308,22 @@ TEST_F(Directories, ADropThatWasInterruptedIsFinishedByTheNextOpen) {
   EXPECT_EQ(deleted(), "");
 }
 
+// It could give a session the name meanwhile.
+TEST_F(Directories, ADropOfADirectoryWithoutASessionWaitsForWhoCreatesOne) {
+  disk_.write_file("store/sessions/copied/notes.txt", "no session");
+  const auto other = disk_.process(4711);
+  const auto indices = *(*other->open_root("store", false))->open_directory("indices");
+  const auto lock = *indices->open("lock", io::OpenMode::kUpdateOrCreate);
+  ASSERT_TRUE(*lock->try_lock());
+  const int64_t start_us = clock_.monotonic_us();
+  EXPECT_EQ(engine_->drop("copied", {}).code(), Code::kBusy);
+  EXPECT_EQ(clock_.monotonic_us() - start_us, 1000 * static_cast<int64_t>(kLockTimeoutMs));
+  EXPECT_EQ(disk_.read_file("store/sessions/copied/notes.txt"), "no session");
+  other->kill();
+  EXPECT_TRUE(engine_->drop("copied", {}).ok());
+  EXPECT_FALSE(disk_.exists("store/sessions/copied/"));
+}
+
 TEST_F(Directories, ACreationWaitsForAnotherProcessAsLongAsItMay) {
   const auto other = disk_.process(4711);
   const auto indices = *(*other->open_root("store", false))->open_directory("indices");
@@ -375,9 +391,17 @@ TEST_F(Directories, OfSeveralRowsThatTheMetadataFitsTheNewestStays) {
   const std::string row = *disk_.read_file("store/indices/sessions.jsonl");
   create("t");
   const std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
-  disk_.write_file("store/indices/sessions.jsonl", rows + row);
+  disk_.write_file("store/indices/sessions.jsonl", rows + row + row);
+  uint64_t read_count = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_open = operation.kind == io::OperationKind::kOpen;
+    if (is_open && operation.name == "metadata.json") read_count += 1;
+    return std::nullopt;
+  });
   ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  disk_.set_fault_hook(nullptr);
   EXPECT_EQ(listed(), (std::vector<std::string>{"s", "t"})) << "the latest first";
+  EXPECT_EQ(read_count, 1U) << "however often the id was used";
 }
 
 TEST_F(Directories, WithoutAListTheDeadRowsOfItHideNobody) {

@@ -176,6 +176,17 @@ TEST_P(Engines, CursorsOfOthersAndGarbageAreRefused) {
   EXPECT_EQ(engine_->list(std::string(100'000, '9'), 10).code(), Code::kInvalidArgument);
 }
 
+TEST_P(Engines, ACursorWithMoreBehindItOrOfAPlaceThatIsNoneIsRefused) {
+  for (const std::string id : {"a", "b", "c"}) ASSERT_TRUE(create(id).ok());
+  const std::string cursor = engine_->list("", 1)->cursors.back();
+  ASSERT_EQ(engine_->list(cursor, 10)->rows.size(), 2u);
+  const std::string start = cursor.substr(0, cursor.find(':') + 1);
+  for (const std::string& refused :
+       {cursor + "x", cursor + " ", cursor + ":1", start + "4", start + "999999:1"}) {
+    EXPECT_EQ(engine_->list(refused, 10).code(), Code::kInvalidArgument) << refused;
+  }
+}
+
 TEST_P(Engines, RowsOfDroppedSessionsCanBeTakenOut) {
   for (const std::string id : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(create(id).ok());
   for (const std::string id : {"b", "d", "e"}) ASSERT_TRUE(drop(id).ok());

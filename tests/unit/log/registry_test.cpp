@@ -186,6 +186,22 @@ TEST_F(Rows, ACursorIsNotTakenForOneOfAListWithTheSameInode) {
   }
 }
 
+// Who appended the last one was killed before its line end.
+TEST_F(Rows, ACursorOfARowWithoutALineEndIsOfThatRow) {
+  for (const std::string id : {"s1", "s2"}) ASSERT_TRUE(add(id).ok());
+  const std::string all = rows();
+  disk_.write_file("indices/sessions.jsonl", all.substr(0, all.size() - 1));
+  const auto page = registry().list("", 1);
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  ASSERT_EQ(page->rows.front().session_id, "s2");
+  const auto next = registry().list(page->cursors.front(), 10);
+  ASSERT_TRUE(next.ok()) << next.status().message();
+  ASSERT_EQ(next->rows.size(), 1U);
+  EXPECT_EQ(next->rows.front().session_id, "s1");
+  ASSERT_TRUE(add("s3").ok());
+  EXPECT_TRUE(registry().list(page->cursors.front(), 10).ok()) << "the line end came with the next";
+}
+
 TEST_F(Rows, ReplacingManyOnAFullDiskLeavesTheOldOnes) {
   ASSERT_TRUE(add("old").ok());
   disk_.set_fault_hook(io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend}));
@@ -255,6 +271,29 @@ TEST_F(ListedRow, IsAppendedWhenTheListWasRebuiltWithoutIt) {
                   .ok());
   ASSERT_TRUE(add_row(row).ok());
   EXPECT_NE(rows().find("s1"), std::string::npos);
+}
+
+TEST_F(ListedRow, IsAppendedWhereThereIsNoListAnyMore) {
+  ASSERT_TRUE(add("s1").ok());
+  const SessionRow row = listed();
+  const std::string before = rows();
+  ASSERT_TRUE(indices_->remove("sessions.jsonl").ok());
+  ASSERT_TRUE(add_row(row).ok());
+  EXPECT_EQ(rows(), before);
+}
+
+// Where it was listed stands what the session was, which is not what it is to be.
+TEST_F(ListedRow, IsAppendedWhenTheSessionIsToHaveAnotherOwner) {
+  for (const std::string owner : {"v", "somebody with a longer name"}) {
+    disk_.write_file("indices/sessions.jsonl", "");
+    ASSERT_TRUE(add("s1").ok());
+    SessionRow row = listed();
+    row.user_id = owner;
+    ASSERT_TRUE(add_row(row).ok());
+    const auto page = registry().list("", 10);
+    ASSERT_EQ(page->rows.size(), 2U) << owner;
+    EXPECT_EQ(page->rows.front().user_id, owner);
+  }
 }
 
 TEST_F(ListedRow, IsDurableBeforeTheNameAlsoWhenItsWriterWasKilledBeforeTheSync) {
