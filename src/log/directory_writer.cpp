@@ -64,7 +64,14 @@ Status DirectoryStorage::open_for_append(Stream stream) {
 // A writer that ignores the lock may append at any time.
 Status DirectoryStorage::check_end(Stream stream, uint64_t expected_bytes) {
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
-  VARVE_TRY_ASSIGN(const uint64_t end_bytes, file->size_bytes());
+  uint64_t end_bytes = 0;
+  if (file) {
+    VARVE_TRY_ASSIGN(end_bytes, file->size_bytes());
+  } else {
+    // There was none at the last look, but somebody may have made one.
+    VARVE_TRY_ASSIGN(const std::optional<io::FileInfo> info, directory_->find(file_of(stream)));
+    if (info) end_bytes = info->size_bytes;
+  }
   if (end_bytes == expected_bytes) return {};
   doubt_tail();
   return Status(Code::kConflict, "another program appended to the log meanwhile; try again")
@@ -380,7 +387,7 @@ Status DirectoryStorage::replace(Stream stream, std::optional<uint64_t> expected
   const std::shared_ptr<io::File> old = snapshot_of(stream).file;
   ReplaceOptions options;
   options.sync_names_before = &has_unsynced_name_;
-  if (expected_bytes && old) {
+  if (expected_bytes) {
     options.check_before_rename = [&] { return check_end(stream, *expected_bytes); };
   }
   Status replaced =

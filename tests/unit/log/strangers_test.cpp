@@ -398,6 +398,34 @@ TEST(StrangersOfAReplacement, WhatCameAfterTheLastLookAtTheOldLogIsInTheNewOne) 
   }
 }
 
+// A stream that was not there when we looked is one of no bytes.
+TEST(StrangersOfAReplacement, AStreamThatTheyMakeMeanwhileIsAConflictAndKept) {
+  test::ManualClock clock;
+  test::SeededRandom random;
+  io::SimulatedFileSystem disk;
+  disk.write_file("s/metadata.json", "{}");
+  auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+  ASSERT_TRUE(storage->lock(clock.monotonic_us(), "repair", nullptr).ok());
+  const auto replace = [&](uint64_t expected_bytes) {
+    return storage->replace(Stream::kTombstones, expected_bytes,
+                            [](Sink& sink) { return sink.append("ours\n"); });
+  };
+  disk.set_fault_hook(
+      io::FailNth(1, EIO, false, {OperationKind::kInfo}).on_file("tombstones.jsonl"));
+  EXPECT_EQ(replace(0).code(), Code::kIo) << "nobody can tell whether they made one";
+  EXPECT_FALSE(disk.exists("s/tombstones.jsonl"));
+  disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == OperationKind::kSyncData) disk.write_file("s/tombstones.jsonl", "1\n");
+    return std::nullopt;
+  });
+  EXPECT_EQ(replace(0).code(), Code::kConflict);
+  EXPECT_EQ(disk.read_file("s/tombstones.jsonl"), "1\n");
+  disk.set_fault_hook(nullptr);
+  EXPECT_EQ(storage->tail()->tombstones_bytes, 2U) << "it is known from now on";
+  EXPECT_TRUE(replace(2).ok());
+  EXPECT_EQ(disk.crash()->read_file("s/tombstones.jsonl"), "ours\n");
+}
+
 // The new log has its name by then: that it could not take theirs is no reason to say it has not.
 TEST(StrangersOfAReplacement, WhatCannotBeTakenFromTheOldLogDoesNotMakeItFail) {
   test::ManualClock clock;
