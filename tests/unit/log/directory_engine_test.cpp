@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -402,6 +403,20 @@ TEST_F(Directories, OfSeveralRowsThatTheMetadataFitsTheNewestStays) {
   disk_.set_fault_hook(nullptr);
   EXPECT_EQ(listed(), (std::vector<std::string>{"s", "t"})) << "the latest first";
   EXPECT_EQ(read_count, 1U) << "however often the id was used";
+}
+
+// The row that is taken for the valid one could be a killed restore's, for good.
+TEST_F(Directories, OfSeveralRowsAllStayWhereTheMetadataCannotBeRead) {
+  create("s");
+  const std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  disk_.write_file("store/indices/sessions.jsonl", rows + rows);
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, false, {io::OperationKind::kOpen}).on_file("metadata.json"));
+  EXPECT_EQ(engine_->remove_dead_rows().code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(disk_.read_file("store/indices/sessions.jsonl"), rows + rows);
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  EXPECT_EQ(disk_.read_file("store/indices/sessions.jsonl"), rows);
 }
 
 TEST_F(Directories, WithoutAListTheDeadRowsOfItHideNobody) {
