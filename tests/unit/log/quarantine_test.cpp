@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/tree.h"
@@ -81,38 +83,42 @@ TEST(Quarantine, ARangeThatIsNotAllThereKeepsWhatIs) {
   EXPECT_EQ(test::decode_base64(records[0].get_string("bytes")), "6789");
 }
 
-// Whose quarantine takes nothing while `is_full`.
-class FullStorage final : public MemoryStorage {
+// Whose quarantine refuses the next lines, once for each time that it is told to.
+class RefusingStorage final : public MemoryStorage {
  public:
   using MemoryStorage::MemoryStorage;
   Status append(Stream stream, uint64_t expected_bytes, std::string_view lines, bool durable,
                 uint64_t last_seq, const Meanwhile& meanwhile) override {
-    if (is_full && stream == Stream::kQuarantine) return {Code::kNoSpace, "the disk is full"};
+    if (stream == Stream::kQuarantine && std::exchange(refuses, false)) {
+      return {Code::kNoSpace, "the disk is full"};
+    }
     return MemoryStorage::append(stream, expected_bytes, lines, durable, last_seq, meanwhile);
   }
-  bool is_full = true;
+  bool refuses = false;
 };
 
-// So much that it is written before all of it was read. Whoever is told that it is kept cuts it
-// off.
-TEST(Quarantine, WhatIsNotTakenIsSaidAndTakenTheNextTime) {
+// So much that it is written before all of it was read. Who is told that it is kept cuts it off.
+TEST(Quarantine, ThePartThatIsRefusedEndsItAndAllIsTakenTheNextTime) {
   test::ManualClock clock;
   const auto session = std::make_shared<MemorySession>();
   session->entries = std::string(size_t{5} << 19, 'x');
-  FullStorage storage(session, clock);
+  RefusingStorage storage(session, clock);
   Quarantining stretches(storage, test::kStartMs);
   const std::vector<Damage> damage = {{Stream::kEntries, 0, session->entries.size(), "why"}};
-  EXPECT_EQ(stretches.add(session->generation, damage).code(), Code::kNoSpace);
-  const auto keep = [&] {
-    return quarantine_bytes(storage, session->entries, 0, {"memory.jsonl", "why", test::kStartMs});
-  };
-  EXPECT_EQ(keep().code(), Code::kNoSpace);
-  EXPECT_EQ(session->quarantine, "");
-  storage.is_full = false;
-  EXPECT_TRUE(stretches.add(session->generation, damage).ok());
-  EXPECT_EQ(records_of(session->quarantine).size(), 3u);
-  EXPECT_TRUE(keep().ok());
-  EXPECT_EQ(records_of(session->quarantine).size(), 6u);
+  const std::function<Status()> ways[] = {
+      [&] { return stretches.add(session->generation, damage); },
+      [&] {
+        return quarantine_bytes(storage, session->entries, 0,
+                                {"memory.jsonl", "why", test::kStartMs});
+      }};
+  for (const auto& keep : ways) {
+    session->quarantine.clear();
+    storage.refuses = true;
+    EXPECT_EQ(keep().code(), Code::kNoSpace);
+    EXPECT_EQ(session->quarantine, "");
+    EXPECT_TRUE(keep().ok());
+    EXPECT_EQ(records_of(session->quarantine).size(), 3u);
+  }
 }
 
 }  // namespace
