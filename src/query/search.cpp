@@ -199,6 +199,7 @@ BestRows Search::Parts::best_rows(double best_match) {
 void Search::Parts::take(TopK& best, Answer* answer) {
   const std::vector<PlaceInOrder> places = best.take();
   std::vector<uint32_t> rows;  // rising: the lists of words are gone through once
+  rows.reserve(places.size());
   for (const PlaceInOrder& place : places) rows.push_back(place.row);
   std::sort(rows.begin(), rows.end());
   const std::vector<double> scores = ranks ? ranker->scores(rows) : std::vector<double>();
