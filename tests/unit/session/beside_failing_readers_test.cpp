@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,7 +49,9 @@ void PrintTo(const Question& question, std::ostream* out) { *out << question.nam
 
 Result<uint64_t> get_each(Core& core, Writer&) {
   uint64_t count = 0;
-  for (const auto& id : all_ids()) {
+  std::vector<std::string> ids = all_ids();
+  ids.emplace_back("nobody");
+  for (const auto& id : ids) {
     const auto line = core.read_entry(id);
     if (line.code() == Code::kNotFound) continue;
     VARVE_TRY(line);
@@ -200,6 +204,30 @@ TEST_P(BesideFailingReaders, TheAnswerIsOfAllEntriesWhereverOneFailsInBetween) {
     if (found.code() == Code::kGone) found = GetParam().ask(*core_, *writer_);
     ASSERT_TRUE(found.ok()) << found.status().message();
     EXPECT_EQ(*found, kEntryCount);
+  }
+}
+
+// Once, at each reading of index.bin under no lock, which then fails or not.
+TEST_P(BesideFailingReaders, TheAnswerIsOfAllEntriesWhereverOneFailsWhileIndexBinIsRead) {
+  for (const bool fails_too : {false, true}) {
+    bool came_to_it = true;
+    for (int moment = 0; came_to_it && !HasFailure(); ++moment) {
+      SCOPED_TRACE(moment);
+      load();
+      int left = moment;
+      came_to_it = false;
+      disk_.disk.set_fault_hook([&](const io::OperationInfo& done) -> std::optional<io::Fault> {
+        const bool reads = done.kind == io::OperationKind::kRead && done.name == "index.bin";
+        if (!reads || came_to_it || !is_index_free(*core_) || left-- != 0) return std::nullopt;
+        came_to_it = true;
+        fail_to_read(*core_, *storage_, false);
+        return fails_too ? std::optional(io::Fault{EIO}) : std::nullopt;
+      });
+      const auto found = GetParam().ask(*core_, *writer_);
+      disk_.disk.set_fault_hook(nullptr);
+      ASSERT_TRUE(found.ok()) << found.status().message();
+      EXPECT_EQ(*found, kEntryCount);
+    }
   }
 }
 

@@ -185,6 +185,19 @@ TEST_F(WhatWasRefused, IsNotDroppedByWhoSawItsTombstoneWhole) {
   EXPECT_FALSE(has(*session_, "x3"));
 }
 
+// The last line being one that it read does not tell that those before it are.
+TEST_F(WhatWasRefused, IsNotDroppedThoughItsPlaceEndsInADeletionThatWasSeen) {
+  ASSERT_TRUE(other_->remove("x4", "").ok());
+  ASSERT_FALSE(refuse(
+      "tombstones.jsonl", 2 * last_line_bytes("tombstones.jsonl"),
+      [&] { return other_->remove_where(R"({"ids":["x1","x2","x3"]})", "").status(); }, "x1"));
+  for (const char* id : {"x3", "x2"}) ASSERT_TRUE(other_->remove(id, "").ok());
+  ASSERT_TRUE(session_->compact({}).ok());
+  EXPECT_TRUE(has(*disk_.open(), "x1"));
+  EXPECT_TRUE(has(*session_, "x1"));
+  for (const char* id : {"x2", "x3"}) EXPECT_FALSE(has(*session_, id)) << id;
+}
+
 TEST_F(WhatWasRefused, IsNotInTheWayOfWhatTookItsPlace) {
   const std::string batch = entry_text("n1") + "\n" + entry_text("n2");
   ASSERT_TRUE(refuse(

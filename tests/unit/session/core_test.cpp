@@ -483,10 +483,13 @@ TEST_F(Moments, WhatAWaitingWriterCannotFollowItReadsWhenItHasTheLock) {
       [this] { disk_.write(log::kEntriesFile, ""); },
       [this] { cut(log::kEntriesFile, 0); },
       [this] {
-        storage_->change_read = [](log::Stream, uint64_t, size_t) {
-          return Status(Code::kIo, "no read");
+        const uint64_t known_bytes = core_->index.coverage.entries_bytes;
+        storage_->change_read = [=](log::Stream, uint64_t offset, size_t got) -> Result<size_t> {
+          if (offset >= known_bytes) return Status(Code::kIo, "no read");
+          return got;
         };
-        EXPECT_FALSE(core_->catch_up().ok());  // the index is not whole now
+        EXPECT_FALSE(core_->catch_up().ok());
+        EXPECT_FALSE(core_->has_rows_of(core_->index_epoch)) << "or the index is whole";
         storage_->change_read = nullptr;
       },
   };
@@ -498,11 +501,16 @@ TEST_F(Moments, WhatAWaitingWriterCannotFollowItReadsWhenItHasTheLock) {
     ASSERT_TRUE(holder->lock(host_.clock.monotonic_us(), "test", nullptr).ok());
     add_without_lock();
     int tries = 0;
+    uint64_t read_bytes = 0;
     disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
       if (operation.kind != io::OperationKind::kLock) return std::nullopt;
       tries += 1;
-      if (tries == 1) disturb();
+      if (tries == 1) {
+        disturb();
+        read_bytes = storage_->read_bytes;
+      }
       if (tries == 3) {
+        EXPECT_EQ(storage_->read_bytes, read_bytes) << "it may be the whole log";
         storage_->change_tail = nullptr;
         holder->unlock();
       }

@@ -226,6 +226,34 @@ TEST_P(WriterMoments, ATornTailIsCutOffWhereItBegins) {
   check({"b", "c", "d"});
 }
 
+// The lines are in the log, and not in the index, when a reader comes to them and cannot read them.
+TEST_P(WriterMoments, WhatIsAnsweredAsAddedIsFoundThoughAReaderFailedAtIt) {
+  begin_anew({});
+  bool was_met = false;
+  storage_->while_syncing = [&] {
+    const uint64_t known_bytes = core_->index.coverage.entries_bytes;
+    storage_->change_read = [=](log::Stream, uint64_t offset, size_t got) -> Result<size_t> {
+      if (offset >= known_bytes) return Status(Code::kIo, "no read");
+      return got;
+    };
+    EXPECT_FALSE(core_->catch_up().ok());
+    storage_->change_read = nullptr;
+    if (GetParam()) {
+      EXPECT_TRUE(core_->catch_up().ok());
+    }
+    EXPECT_EQ(core_->has_rows_of(core_->index_epoch), GetParam());
+    was_met = true;
+  };
+  const Status added = add("d");
+  storage_->while_syncing = nullptr;
+  EXPECT_TRUE(added.ok()) << added.message();
+  EXPECT_TRUE(was_met);
+  for (const auto id : {"b", "c", "d"}) EXPECT_TRUE(core_->read_entry(id).ok()) << id;
+  EXPECT_EQ(core_->index.size(), 4U);
+  EXPECT_EQ(add("d").code(), Code::kAlreadyExists);
+  check({"b", "c", "d"});
+}
+
 INSTANTIATE_TEST_SUITE_P(All, WriterMoments, testing::Bool(), [](const auto& given) {
   return std::string(given.param ? "MadeAnew" : "NotWhole");
 });
