@@ -443,6 +443,11 @@ Status Core::rebuild() {
   return rebuild_from(tail);
 }
 
+Status Core::rebuild_as_writer() {
+  const SetHere nobody_writes(is_ours_to_read_);
+  return rebuild();
+}
+
 Status Core::rebuild_of_same_words() {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(const log::Tail tail, look());

@@ -75,6 +75,8 @@ class Core {
 
   // Rebuilds the index from the log, without the words. Any thread.
   Status rebuild();
+  // The same for the holder of the storage's lock: nobody can be in the middle of a batch.
+  Status rebuild_as_writer();
   // The same for the holder of the storage's lock who wrote each line anew, with the words it had:
   // those that are indexed stay.
   Status rebuild_of_same_words();

@@ -363,7 +363,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
   }
   VARVE_TRY(writer.run_as_is("repair", [&] {
     VARVE_TRY(core.check_metadata());
-    VARVE_TRY(core.rebuild());
+    VARVE_TRY(core.rebuild_as_writer());
     Repair repair(core, options.accept_edits);
     VARVE_TRY(repair.look());  // before the torn tail is cut, so that the report has it
     const uint64_t torn_before = core.torn_tail_count;

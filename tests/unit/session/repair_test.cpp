@@ -3,10 +3,16 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "failing_reader.h"
 #include "log/line_reader.h"
+#include "session/core.h"
+#include "session/upkeep/repair.h"
+#include "session/writer.h"
 #include "session_disk.h"
 #include "watched_storage.h"
 
@@ -280,6 +286,91 @@ TEST_F(Repairing, ALotOfDamageIsAllSetAside) {
   const auto verified = disk_.open()->verify();
   EXPECT_TRUE(verified->get_bool("ok")) << verified->canonical();
   EXPECT_EQ(ids(), "abce");
+}
+
+// They are looked up behind the scan, in reads of their own.
+TEST_F(Repairing, ALotOfDamageThatCannotBeReadAgainIsNotPassedOver) {
+  constexpr size_t kLines = log::kDamageListMax + 10;
+  for (const log::Stream stream : {log::Stream::kEntries, log::Stream::kTombstones}) {
+    const auto name = stream == log::Stream::kEntries ? log::kEntriesFile : log::kTombstonesFile;
+    const std::string before = disk_.bytes(name);
+    std::string damaged;
+    for (size_t i = 0; i < kLines; ++i) damaged += "{}\n";
+    disk_.write(name, damaged + before);
+    if (disk_.read("index.bin")) disk_.remove("index.bin");
+    auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+    auto& storage = *owned;
+    const auto session = *Session::open(std::string(kSessionId), std::move(owned), host_.context);
+    ASSERT_EQ(session->repair(true)->get_int64("quarantined"), static_cast<int64_t>(kLines));
+    // The damage that the scan names ends here, and only what looks for more begins here.
+    const uint64_t listed_end = log::kDamageListMax * 3;
+    bool was_met = false;
+    storage.change_read = [&](log::Stream read, uint64_t offset, size_t got) -> Result<size_t> {
+      if (read != stream || offset != listed_end) return got;
+      was_met = true;
+      return Status(Code::kIo, "no read");
+    };
+    EXPECT_EQ(session->repair(true).code(), Code::kIo);
+    EXPECT_EQ(session->repair(false).code(), Code::kIo);
+    EXPECT_TRUE(was_met);
+    EXPECT_EQ(disk_.bytes(name), damaged + before);
+    EXPECT_FALSE(disk_.read(log::kQuarantineFile).has_value());
+    storage.change_read = nullptr;
+    ASSERT_TRUE(session->repair(false).ok());
+    EXPECT_EQ(disk_.bytes(name), before);
+    disk_.remove(log::kQuarantineFile);
+  }
+  EXPECT_EQ(ids(), "abce");
+}
+
+// As such a log is read: else repair would set aside what the session has.
+TEST_F(Repairing, LinesOfAnUnfinishedBatchStayWhereTheyAreKept) {
+  host_.context.settings.recovery = session::Recovery::kSalvage;
+  const std::string before = disk_.bytes(log::kEntriesFile);
+  const std::string metadata = disk_.bytes(log::kMetadataFile);
+  ASSERT_TRUE(disk_.open()->add_batch("[" + entry_text("x") + "," + entry_text("y") + "]").ok());
+  std::string log = disk_.bytes(log::kEntriesFile);
+  log.resize(log.size() - lines_of(log).back().size());
+  ASSERT_GT(log.size(), before.size());
+  disk_.write(log::kEntriesFile, "{}\n" + log);
+  disk_.write(log::kMetadataFile, metadata);  // which knows nothing of the batch to be durable
+  for (const auto name : {"lock", "index.bin"}) {
+    if (disk_.read(name)) disk_.remove(name);
+  }
+  for (const bool dry_run : {true, false}) {
+    const json::Tree report = *disk_.open()->repair(dry_run);
+    EXPECT_EQ(report.get_int64("quarantined"), 1) << dry_run;
+    EXPECT_EQ(report.get_int64("entries"), 5) << dry_run;
+    EXPECT_EQ(report.get_int64("bytes_after"),
+              static_cast<int64_t>(log.size() + disk_.bytes(log::kTombstonesFile).size()))
+        << dry_run;
+  }
+  EXPECT_EQ(disk_.bytes(log::kEntriesFile), log);
+  EXPECT_TRUE(disk_.open()->get("x").ok());
+  EXPECT_EQ(ids(), "abce");
+}
+
+// A dry run keeps nobody out. What it tells of the log is not to come from an index without rows.
+TEST_F(Repairing, BesideAReaderThatFailsADryRunAsksToTryAgain) {
+  edit("tea of b", "milk");
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  auto& storage = *owned;
+  Core core(std::string(kSessionId), std::move(owned), host_.context);
+  ASSERT_TRUE(core.load().ok());
+  Writer writer(core);
+  const RepairOptions options{.dry_run = true, .accept_edits = false};
+  bool was_met = false;
+  storage.change_read = [&](log::Stream stream, uint64_t, size_t got) -> Result<size_t> {
+    const bool is_look = stream == log::Stream::kTombstones && is_index_free(core);
+    if (is_look && !std::exchange(was_met, true)) fail_to_read(core, storage, false);
+    return got;
+  };
+  EXPECT_EQ(session::repair(core, writer, options).code(), Code::kConflict);
+  EXPECT_TRUE(was_met);
+  const auto report = session::repair(core, writer, options);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->get_int64("entries"), 3);
+  EXPECT_EQ(report->get_int64("quarantined"), 1);
 }
 
 }  // namespace
