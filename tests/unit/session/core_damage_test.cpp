@@ -186,5 +186,60 @@ TEST_F(DamagedLines, ThatRepeatAnEntryDoNotOutliveIt) {
   EXPECT_EQ(expired.status().message(), "entry 'd' has expired");
 }
 
+// Whether what is known is still there shows behind the damage then, by a line end.
+TEST_F(DamagedLines, ThatEndWhatIsKnownAreLookedAtAgainWhenTheyCannotBeRead) {
+  damage("c");
+  disk_.remove("index.bin");
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  const uint64_t known_bytes = core_->index.coverage.entries_bytes;
+  ASSERT_EQ(known_bytes, disk_.bytes(log::kEntriesFile).size());
+  const uint64_t epoch = core_->index_epoch;
+  ASSERT_TRUE(disk_.open()->add(entry_text("d")).ok());
+  storage_->change_read = [=](log::Stream, uint64_t offset, size_t got) -> Result<size_t> {
+    if (offset == known_bytes - 1) return Status(Code::kIo, "no read");
+    return got;
+  };
+  EXPECT_EQ(core_->catch_up().code(), Code::kIo);
+  storage_->change_read = nullptr;
+  EXPECT_TRUE(core_->catch_up().ok());
+  EXPECT_TRUE(core_->read_entry("d").ok());
+  EXPECT_EQ(core_->index_epoch, epoch) << "the log was not read anew";
+}
+
+TEST_F(DamagedLines, OfDeletionsAloneAreNoReasonToReadTheLogAnew) {
+  disk_.write(log::kTombstonesFile, "{\"no\":\"tombstone\"}\n");
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  ASSERT_GT(core_->index.coverage.tombstones_bytes, 0u);
+  const uint64_t epoch = core_->index_epoch;
+  ASSERT_TRUE(disk_.open()->remove("a", "").ok());
+  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+  EXPECT_TRUE(core_->read_entry("b").ok());
+  EXPECT_EQ(core_->index_epoch, epoch);
+}
+
+// Between a look at the files and the reading of them.
+TEST_F(DamagedLines, OfDeletionsThatAreCutWhileTheyAreReadTakeThemBack) {
+  ASSERT_TRUE(disk_.open()->remove("a", "").ok());
+  load();
+  ASSERT_TRUE(core_->catch_up().ok());
+  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+  ASSERT_TRUE(disk_.open()->remove("b", "").ok());
+  int looks = 0;
+  storage_->change_tail = [&](const log::Tail& tail) -> Result<log::Tail> {
+    if (++looks == 2) {  // with the index locked
+      const auto root = *disk_.disk.open_root(kFolder, false);
+      const auto file = *root->open(log::kTombstonesFile, io::OpenMode::kUpdateOrCreate);
+      EXPECT_TRUE(file->truncate(0).ok());
+    }
+    return tail;
+  };
+  const Status caught_up = core_->catch_up();
+  EXPECT_TRUE(caught_up.ok()) << caught_up.message();
+  EXPECT_GE(looks, 2);
+  for (const std::string id : {"a", "b", "c"}) EXPECT_TRUE(core_->read_entry(id).ok()) << id;
+}
+
 }  // namespace
 }  // namespace varve::session

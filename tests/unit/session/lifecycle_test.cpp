@@ -2,6 +2,7 @@
 // what is gone, sessions that are full.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 
@@ -265,6 +266,23 @@ TEST_F(OfAnHour, ACloseBehindItsEndWritesNothingAndWarnsOfNothing) {
   EXPECT_EQ(after.lock, before.lock) << "nobody waits for it either";
   host_.events.deliver();
   EXPECT_EQ(warnings_, std::vector<std::string>());
+}
+
+// It may say by now that the session lives on: a file that cannot be read ends none, and a disk
+// that does not give it leaves the question open.
+TEST_F(OfAnHour, ItEndsOnlyByAMetadataThatCanBeRead) {
+  const std::string metadata = disk_.bytes("metadata.json");
+  disk_.disk.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kOpen}).on_file("metadata.json"));
+  EXPECT_EQ(session_->get("a").code(), Code::kIo);
+  EXPECT_EQ(session_->add(entry_text("b")).code(), Code::kIo);
+  disk_.disk.set_fault_hook(nullptr);
+  disk_.write("metadata.json", "{");
+  EXPECT_TRUE(session_->get("a").ok());
+  disk_.write("metadata.json", metadata);
+  EXPECT_EQ(session_->get("a").code(), Code::kNotFound);
+  disk_.write("metadata.json", "{");
+  EXPECT_TRUE(session_->add(entry_text("b")).ok());
 }
 
 // Two processes fill one session: together they stay below its limit, and what one deletes makes

@@ -20,6 +20,7 @@ struct Planted {
   std::function<void(entry::EntryFacts&)> facts = {};  // an empty id: the line gets no row
   std::function<void(json::Tree&)> words = {};
   std::function<void(index::Index&)> index = {};
+  bool has_words = true;  // false: of no line, as where they were left for later
 };
 
 inline void plant_index(SessionDisk& disk, const Planted& change) {
@@ -36,6 +37,7 @@ inline void plant_index(SessionDisk& disk, const Planted& change) {
     if (change.facts) change.facts(facts);
     if (facts.id.empty()) continue;
     made.add(facts, {line_offset, bare.size(), hash64(bare)}, 0);
+    if (!change.has_words) continue;
     json::Tree words = *json::Tree::parse(bare);
     if (change.words) change.words(words);
     const std::string words_text = words.canonical();

@@ -396,6 +396,7 @@ TEST_P(SessionSuite, ARepairByAnotherIsNoticed) {
 
 struct StoreWithFlusher final : StoreServices {
   Result<std::optional<log::SessionRow>> find_listed(std::string_view) override {
+    if (!list.ok()) return list;
     return std::optional<log::SessionRow>();
   }
   Status start_flusher() override {
@@ -405,6 +406,7 @@ struct StoreWithFlusher final : StoreServices {
   bool is_own_file(std::string_view) override { return false; }
   Status remove_left_overs() override { return {}; }
 
+  Status list;
   Status start;
   int starts = 0;
 };
@@ -439,6 +441,44 @@ TEST_P(SessionSuite, WithoutAFlusherNoSessionGetsDurabilityInterval) {
   EXPECT_EQ(session_->metadata()->get("title"), nullptr);
   EXPECT_TRUE(session_->update(R"({"title":"new"})").ok());
   session_.reset();  // before its store
+}
+
+// It may name the session's user, without whom it would be everybody's.
+TEST(SessionOfAStore, ThatCannotTellWhatItListsIsNotOpenedWithoutItsMetadata) {
+  Host host;
+  SessionDisk disk(host);
+  disk.make();
+  ASSERT_TRUE(disk.open()->add(entry_text("a")).ok());
+  disk.write("metadata.json", "{");
+  StoreWithFlusher store;
+  store.list = Status(Code::kIo, "no list");
+  host.context.store = &store;
+  EXPECT_EQ(disk.try_open().code(), Code::kIo);
+  EXPECT_EQ(disk.bytes("metadata.json"), "{");
+  store.list = Status();
+  const auto session = disk.open();
+  ASSERT_NE(session, nullptr);
+  EXPECT_TRUE(session->get("a").ok());
+}
+
+// Another process, whose store could start one.
+TEST(SessionOfAStore, WithoutAFlusherIntervalByAnotherMakesEachWriteDurable) {
+  Host host;
+  host.context.settings.durability = log::Durability::kOs;
+  SessionDisk disk(host);
+  disk.make();
+  const auto process = disk.disk.process(4711);
+  const auto other = disk.open(process.get());
+  StoreWithFlusher store;
+  store.start = Status(Code::kNoMemory, "no thread");
+  host.context.store = &store;
+  const auto session = disk.open();
+  ASSERT_TRUE(other->update(R"({"durability":"interval"})").ok());
+  const auto added = session->add(entry_text("a"));
+  ASSERT_TRUE(added.ok()) << added.status().message();
+  EXPECT_EQ(store.starts, 1);
+  EXPECT_EQ(session->stats()->get_string("durability"), "commit");
+  EXPECT_EQ(session->stats()->get_int64("durable_seq"), 1);
 }
 
 TEST_P(SessionSuite, AStricterDurabilityHoldsForWhatWasAnsweredAndForWhatFollows) {
