@@ -375,12 +375,11 @@ class Window {
   }
 
   // Under what its count is kept: the hash of what it is made from, and how it is written.
-  [[nodiscard]] uint64_t count_key(uint64_t hash, Source source) const {
-    return hash * kPieceKinds + piece_kind(request_.format, source);
+  [[nodiscard]] uint64_t count_key(uint64_t hash, Source source, bool says_session = false) const {
+    return hash * kPieceKinds + piece_kind(request_.format, source, says_session);
   }
   [[nodiscard]] uint64_t count_key_of(const session::Selected& entry, Source source) const {
-    const uint64_t hash = entry.place.location.line_hash;
-    return hash * kPieceKinds + piece_kind(request_.format, source, says_this_session());
+    return count_key(entry.place.location.line_hash, source, says_this_session());
   }
 
   // The text, of fewer units when the whole has more tokens than its parts.

@@ -349,9 +349,8 @@ Status DirectoryEngine::remove_whole(io::Directory& parent, std::string_view nam
     for (const auto first : {kMetadataFile, kEntriesFile}) removals.note(directory->remove(first));
     for (const bool is_without_log : {false, true}) {
       if (is_without_log) {
-        auto has_log = still_has_log(*directory);
-        if (has_log.ok() && *has_log) return std::move(removals).first();
-        VARVE_TRY(std::move(has_log));
+        VARVE_TRY_ASSIGN(const bool has_log, still_has_log(*directory));
+        if (has_log) return std::move(removals).first();
       }
       for (const auto& item : items) {
         if (item.name == kLockFile || (item.name == kTombstonesFile) != is_without_log) continue;
