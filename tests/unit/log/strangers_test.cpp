@@ -363,19 +363,31 @@ TEST_F(StrangersOfASync, SomebodyWhoAppendsOverAndOverStopsWritingAndLosesNothin
   EXPECT_EQ(disk_->read_file("s/memory.jsonl")->size(), 14U + 7U * static_cast<unsigned>(count));
 }
 
-// The last look at the old log is before the rename.
-TEST(StrangersOfAReplacement, WhatCameAfterTheLastLookAtTheOldLogIsInTheNewOne) {
+// A log of two lines, and a stranger who has it open.
+struct BeforeAReplacement {
+  BeforeAReplacement() {
+    disk.write_file("s/metadata.json", "{}");
+    disk.write_file("s/memory.jsonl", "one\ntwo\n");
+    file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
+    storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
+  }
   test::ManualClock clock;
   test::SeededRandom random;
+  io::SimulatedFileSystem disk;
+  std::unique_ptr<io::SimulatedFileSystem> theirs = disk.process(kTheirs);
+  std::unique_ptr<io::File> file;
+  std::unique_ptr<DirectoryStorage> storage;
+};
+
+// The last look at the old log is before the rename.
+TEST(StrangersOfAReplacement, WhatCameAfterTheLastLookAtTheOldLogIsInTheNewOne) {
   for (const auto kind : {OperationKind::kRename, OperationKind::kSyncDirectory}) {
     for (const std::string written : {"theirs\n", "theirs\nhal", "hal"}) {
-      io::SimulatedFileSystem disk;
-      disk.write_file("s/metadata.json", "{}");
-      disk.write_file("s/memory.jsonl", "one\ntwo\n");
-      const auto theirs = disk.process(kTheirs);
-      auto file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
-      auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
-      ASSERT_TRUE(storage->lock(clock.monotonic_us(), "compact", nullptr).ok());
+      BeforeAReplacement before;
+      io::SimulatedFileSystem& disk = before.disk;
+      const auto& file = before.file;
+      const auto& storage = before.storage;
+      ASSERT_TRUE(storage->lock(before.clock.monotonic_us(), "compact", nullptr).ok());
       bool is_done = false;
       disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
         if (is_done || operation.kind != kind) return std::nullopt;
@@ -428,16 +440,12 @@ TEST(StrangersOfAReplacement, AStreamThatTheyMakeMeanwhileIsAConflictAndKept) {
 
 // The new log has its name by then: that it could not take theirs is no reason to say it has not.
 TEST(StrangersOfAReplacement, WhatCannotBeTakenFromTheOldLogDoesNotMakeItFail) {
-  test::ManualClock clock;
-  test::SeededRandom random;
   for (const auto failing : {OperationKind::kRead, OperationKind::kInfo}) {
-    io::SimulatedFileSystem disk;
-    disk.write_file("s/metadata.json", "{}");
-    disk.write_file("s/memory.jsonl", "one\ntwo\n");
-    const auto theirs = disk.process(kTheirs);
-    auto file = *(*theirs->open_root("s", false))->open("memory.jsonl", io::OpenMode::kAppend);
-    auto storage = *DirectoryStorage::open(*disk.open_root("s", false), {&disk, &clock, &random});
-    ASSERT_TRUE(storage->lock(clock.monotonic_us(), "compact", nullptr).ok());
+    BeforeAReplacement before;
+    io::SimulatedFileSystem& disk = before.disk;
+    const auto& file = before.file;
+    const auto& storage = before.storage;
+    ASSERT_TRUE(storage->lock(before.clock.monotonic_us(), "compact", nullptr).ok());
     bool is_renamed = false;
     bool is_read = false;
     bool has_failed = false;
