@@ -112,7 +112,7 @@ class Program {
     const DeclaredCommand* command = chosen();
     if (globals_.help && command != nullptr) return std::nullopt;
     for (const std::string& word : app_.remaining(true)) {
-      if (word != "--") return unexpected(word);
+      if (word != "--") return unexpected(given_word(word));
     }
     Outcome empty = refuse_empty(app_);
     return empty || command == nullptr ? empty : refuse_empty(*command->app);

@@ -79,6 +79,17 @@ class WayIn(CliTest):
         for words in ([f"-r{root}"], ["-r", root], ["--root", root], [f"--root={root}"]):
             self.assertIn("varve add - add an entry", self.run_cli(*words, "help", "add").stdout)
 
+    def test_a_word_in_brackets_is_no_list(self):
+        self.notes()
+        done = self.run_cli("delete", "notes", "[e1,e2]", exit_code=1)
+        self.assertIn("'[e1,e2]': an id is 1 to 128", done.stderr)
+        self.assertIn("cannot open [e1]: ", self.run_cli("import", "notes", "[e1]",
+                                                         exit_code=2).stderr)
+        for words in (["[note,e2]"], ["--", "[note,e2]"], ["[]"]):
+            answer = self.run_cli("explain", "-s", "notes", "--json", *words).stdout
+            self.assertEqual(json.loads(answer)["query"].get("text"), words[-1])
+        self.assertIn('unexpected argument "[x]"', self.run_cli("ls", "[x]", exit_code=1).stderr)
+
     def test_numbers_are_decimal_whatever_they_begin_with(self):
         self.notes(12)
         for number, shown in (("010", 10), ("08", 8), ("000", 12), ("0", 12), ("2", 2)):

@@ -3,16 +3,26 @@
 namespace varve::cli {
 namespace {
 
+constexpr char kNoList = '\0';  // no word of a command line can have one
+
+// CLI11 takes a word apart that begins and ends like a list, if its option may take several words.
+std::string marked(const std::string& word) {
+  const bool is_like_list = word.starts_with('[') && word.ends_with(']');
+  return is_like_list ? word + kNoList : word;
+}
+
 // Tells options, their values and the command apart, word by word.
 class WordReader {
  public:
   explicit WordReader(const CLI::App& app) : app_(app) {}
 
   void read(const std::string& word) {
-    const bool is_value = value_follows_ || only_operands_;
+    const bool is_value = value_follows_;
     value_follows_ = false;
     if (is_value) {
       words_.push_back(word);
+    } else if (only_operands_) {
+      words_.push_back(marked(word));
     } else if (word == "--") {
       only_operands_ = true;
       words_.push_back(word);
@@ -39,7 +49,7 @@ class WordReader {
   void read_operand(const std::string& word) {
     if (command_ == nullptr) command_ = find_command(word);
     const bool is_help = is_first_operand_ && command_ == nullptr && word == "help";
-    words_.push_back(is_help ? "--help" : word);
+    words_.push_back(is_help ? "--help" : marked(word));
     is_first_operand_ = false;
   }
 
@@ -78,6 +88,11 @@ std::vector<std::string> command_words(const CLI::App& app, const std::vector<st
   WordReader reader(app);
   for (const std::string& word : given) reader.read(word);
   return std::move(reader).words();
+}
+
+std::string given_word(std::string word) {
+  if (word.ends_with(kNoList)) word.pop_back();
+  return word;
 }
 
 }  // namespace varve::cli

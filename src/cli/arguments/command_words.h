@@ -12,7 +12,11 @@ namespace varve::cli {
 //   --option=   with nothing after it would take the next word as its value: becomes two words,
 //               the second empty
 //   help        in place of a command becomes --help
+//   [a,b]       as an operand would become a list of words: gets a mark, see given_word
 [[nodiscard]] std::vector<std::string> command_words(const CLI::App& app,
                                                      const std::vector<std::string>& given);
+
+// An operand as it was given, without the mark that it may have from command_words.
+[[nodiscard]] std::string given_word(std::string word);
 
 }  // namespace varve::cli

@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "cli/json_text.h"
+#include "cli/arguments/command_words.h"
 
 namespace varve::cli {
 
 void Operands::declare(CLI::App& app, size_t most) {
   for (size_t i = 0; i < most; ++i) {
-    // Separate options: a list would split "[a,b]".
     CLI::Option* option = app.add_option_function<std::string>("operand" + std::to_string(i),
                                                                [](const std::string&) {});
     options_.push_back(option->group(""));
@@ -27,7 +26,7 @@ void Operands::declare_many(CLI::App& app) {
 std::vector<std::string> Operands::given() const {
   std::vector<std::string> words;
   for (const CLI::Option* option : options_) {
-    words.insert(words.end(), option->results().begin(), option->results().end());
+    for (const std::string& word : option->results()) words.push_back(given_word(word));
   }
   return words;
 }
