@@ -132,6 +132,15 @@ bool is_of_all_sessions(const Failure& failure) {
          error_number == EMFILE || error_number == ENFILE;
 }
 
+// What is wrong with a query that no session is asked.
+Outcome check_without_sessions(const Invocation& invocation, const std::string& query) {
+  return invocation.try_in_memory("{}", [&](Session& session) -> Outcome {
+    Result<uint64_t> count = session.count(query);
+    if (!count.ok()) return std::move(count.failure());
+    return std::nullopt;
+  });
+}
+
 // Counts session by session, the sum over all that --user and --agent name, if that is the same.
 Result<uint64_t> count_in_store(Invocation& invocation, const SearchOptions& options,
                                 const std::string& query) {
@@ -145,6 +154,12 @@ Result<uint64_t> count_in_store(Invocation& invocation, const SearchOptions& opt
   }
   Result<std::vector<std::string>> ids = all_session_ids(*store, options.user(), options.agent());
   if (!ids.ok()) return std::move(ids.failure());
+  if (ids->empty()) {
+    if (Outcome mistake = check_without_sessions(invocation, query)) {
+      options.name_option(*mistake);
+      return *std::move(mistake);
+    }
+  }
   uint64_t total = 0;
   for (const std::string& id : *ids) {
     Result<Session> session = invocation.open_session(*store, id);

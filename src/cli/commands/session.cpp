@@ -184,7 +184,10 @@ int run_list(Invocation& invocation, const ListOptions& options) {
   bool first = true;
   do {
     Result<std::string> page = store->sessions(list_filter(options, next, first));
-    if (!page.ok()) return invocation.fail(page.failure());
+    if (!page.ok()) {
+      name_option_of_member(page.failure(), {{"user_id", "--user"}, {"agent_id", "--agent"}});
+      return invocation.fail(page.failure());
+    }
     first = false;
     const json::object document = parse_object(*page);
     for (const json::value& session : array_at(document, "sessions")) {

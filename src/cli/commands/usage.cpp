@@ -102,7 +102,14 @@ int run_usage(Invocation& invocation, const UsageOptions& options) {
   }
   if (code != kExitOk && ids.size() == 1) return code;
   Result<std::string> text = store->usage(*filter);
-  if (!text.ok()) return invocation.fail(text.failure());
+  if (!text.ok()) {
+    name_option_of_member(text.failure(), {{"user_id", "--user"},
+                                           {"agent_id", "--agent"},
+                                           {"session_ids", "SESSION"},
+                                           {"time.start", "--since"},
+                                           {"time.end", "--until"}});
+    return invocation.fail(text.failure());
+  }
   const json::object report = parse_object(*text);
   if (invocation.json()) {
     invocation.print(*text);
