@@ -293,7 +293,10 @@ class Mistakes(CliTest):
 
     def test_what_takes_from_nowhere_makes_no_store(self):
         nowhere = str(self.directory / "nowhere")
+        copy = str(self.directory / "copy")
+        self.run_cli("--root", copy, "create", "notes")
         for words in (["restore", nowhere], ["restore", str(self.directory)],
+                      ["restore", copy, "--reapply-deletions", nowhere],
                       ["import", "notes", nowhere]):
             with self.subTest(words):
                 done = self.run_cli(*words, exit_code=2)

@@ -307,6 +307,17 @@ class Import(CliTest):
         self.assertIn("Name other files, as with `varve import SESSION folder/*/*.json`.",
                       done.stderr)
 
+    def test_folders_of_which_all_is_refused_make_no_store(self):
+        self.write("folder/one/entries.jsonl", "[7]\n")
+        self.write("folder/a b/entries.jsonl", entry_line(1))
+        done = self.run_cli("import", "--all", "folder", exit_code=1)
+        self.assertIn("'a b' is not a session id", done.stderr)
+        self.assertIn("Added 0 entries to 1 session, refused 1.", done.stderr)
+        self.assertFalse(self.root.exists())
+        self.write("folder/two/entries.jsonl", entry_line(1))
+        self.run_cli("import", "--all", "folder", exit_code=1)
+        self.assertEqual(self.run_cli("ls", "-q").stdout, "two\n")
+
 
 class Export(CliTest):
     def test_conditions_choose_the_entries(self):

@@ -99,11 +99,16 @@ int run_backup(Invocation& invocation, const BackupOptions& options) {
 }
 
 // Checked before a store is created for a backup, or for sessions, that do not exist.
-Outcome check_backup(const Places& places) {
+Outcome check_backup(const Places& places, const std::string& tombstones_from) {
   Result<bool> is_there = has_store(places.directory);
   if (!is_there.ok()) return std::move(is_there.failure());
   if (!*is_there) {
     return Failure{VARVE_NOT_FOUND, "there is no backup at " + places.directory};
+  }
+  is_there = tombstones_from.empty() ? Result<bool>(true) : has_store(tombstones_from);
+  if (!is_there.ok()) return std::move(is_there.failure());
+  if (!*is_there) {
+    return Failure{VARVE_NOT_FOUND, "there is no store or backup at " + tombstones_from};
   }
   for (const std::string& id : places.sessions) {
     std::error_code error;
@@ -117,7 +122,8 @@ Outcome check_backup(const Places& places) {
 int run_restore(Invocation& invocation, const RestoreOptions& options) {
   Result<Places> places = places_of(invocation, options.operands, "name the backup's directory");
   if (!places.ok()) return invocation.fail(places.failure());
-  if (Outcome failure = check_backup(*places)) return invocation.fail(*failure);
+  if (Outcome failure = check_backup(*places, options.tombstones_from))
+    return invocation.fail(*failure);
   Result<Store> store = invocation.open_store(Access::kCreate);
   if (!store.ok()) return invocation.fail(store.failure());
   json::object document;

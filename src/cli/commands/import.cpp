@@ -311,7 +311,8 @@ std::string summary(const ImportReport& report, const std::string& where, bool d
 
 // Whether all that the files contain would be refused. Tried in memory, where there is no store
 // yet.
-bool is_all_refused(Invocation& invocation, ImportJob& job, const ImportOptions& options) {
+bool is_all_refused(Invocation& invocation, std::vector<ImportJob>& jobs,
+                    const ImportOptions& options) {
   Result<Store> store = invocation.open_store(Access::kExisting);
   if (store.ok() || store.failure().status != VARVE_NOT_FOUND) return false;
   Result<Store> memory = invocation.open_trial_store();
@@ -319,17 +320,23 @@ bool is_all_refused(Invocation& invocation, ImportJob& job, const ImportOptions&
   ImportOptions trial = options;
   trial.dry_run = true;
   Progress hidden = Progress::hidden(invocation);
-  ImportReport report;
-  if (Importer(invocation, trial, hidden).run(*memory, job, report)) return false;
-  return report.added == 0 && report.refused_total > 0;
+  Importer importer(invocation, trial, hidden);
+  return std::all_of(jobs.begin(), jobs.end(), [&](ImportJob& job) {
+    ImportReport report;
+    const bool has_failed = importer.run(*memory, job, report).has_value();
+    // Of a directory, what fails in one folder is told, and does not stop the others.
+    if (!options.directory.empty()) job.sources.clear();
+    const bool is_refused = has_failed ? !options.directory.empty() : report.refused_total > 0;
+    return is_refused && report.added == 0;
+  });
 }
 
 Result<Store> store_for(Invocation& invocation, const ImportOptions& options,
                         std::vector<ImportJob>& jobs) {
   const bool may_create = !options.no_create && !options.dry_run;
+  // What is refused is told the same way, and no store is left behind.
+  if (may_create && is_all_refused(invocation, jobs, options)) return invocation.open_trial_store();
   if (may_create && options.directory.empty()) {
-    // What is refused is told the same way, and no store is left behind.
-    if (is_all_refused(invocation, jobs.front(), options)) return invocation.open_trial_store();
     const std::string& id = jobs.front().session;
     Result<Store> store = invocation.open_store_for(creation_of(id));
     if (!store.ok()) return invocation.creation_failure(std::move(store.failure()), id);
