@@ -73,7 +73,7 @@ class Vector(FindTest):
         self.assertEqual(self.near("[1,0]", "milk", "--vector-weight", ".9")[0], "t1")
 
     def test_mistakes(self):
-        for text in ("", "{}", "[1,\"2\"]", "[1,0"):
+        for text in ("", "{}", "[1,\"2\"]", "[1,0", "[1,1e400]"):
             shown = self.search("--vector-file", "-", stdin=text, exit_code=1).stderr
             self.assertIn("standard input does not hold a vector", shown)
         shown = self.search("--vector-file", "-", stdin="[1,2,3]", exit_code=1).stderr

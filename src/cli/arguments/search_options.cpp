@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <initializer_list>
 
 #include "cli/arguments/arguments.h"
@@ -37,13 +38,18 @@ bool has_any(const json::object& object, std::initializer_list<const char*> name
                      [&](const auto name) { return object.contains(name); });
 }
 
+// A number that is too large for a double, such as 1e400, is read as infinite: it has no JSON.
+bool is_finite(const json::value& value) {
+  return value.is_number() && (!value.is_double() || std::isfinite(value.get_double()));
+}
+
 Result<json::array> read_vector(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (!text.ok()) return std::move(text.failure());
   std::optional<json::value> value = parse_json(*text);
   bool is_vector = value && value->is_array();
   if (is_vector) {
-    for (const json::value& number : value->get_array()) is_vector &= number.is_number();
+    for (const json::value& number : value->get_array()) is_vector &= is_finite(number);
   }
   const std::string name = path == kStandardInput ? "standard input" : path;
   if (!is_vector) {
