@@ -75,6 +75,7 @@ class Call:
     def __init__(self, api, function):
         self.api, self.function = api, function
         self.fields, self.reads, self.passed, self.after = [], [], [], []
+        self.carried_out = []  # what is done once it was, also when a callback threw meanwhile
         self.given, self.inputs = None, []  # inputs: (name, JavaScript type, may be left out)
         params = iter(function["params"])
         for param in params:
@@ -145,7 +146,7 @@ class Call:
         self.read(param, f'callback({self.index}, "{name}", CallbackKind::'
                   f'{callback_kind(self.api, callback)}, {handle})', f"{param['type']} | null")
         self.passed += [f"{name}.given() ? call_{param['type']} : nullptr", f"{name}.user_data()"]
-        self.after.append(f'{name}.keep(env, name);')
+        self.carried_out.append(f'{name}.keep(env, name);')
 
     def add_handle_out(self, param, _):
         self.fields.append(f"{base(param['type'])} *{param['name']} = nullptr;")
@@ -201,8 +202,8 @@ class Call:
             self.give("given", script_return(self.api, returns))
             call = "given = " + call
         if self.api.is_closer(self.function):
-            self.after.append(f"forget_callbacks(env, {self.passed[0]});")
-            self.after.append(f"note_closed({self.passed[0]});")
+            self.carried_out.append(f"forget_callbacks(env, {self.passed[0]});")
+            self.carried_out.append(f"note_closed({self.passed[0]});")
         for made, kind, closer in self.made():
             self.after.append(f"note_opened({made}, [](void *made) {{ "
                               f"library.{closer}(static_cast<{kind} *>(made)); }});")
@@ -213,6 +214,8 @@ class Call:
         if self.reads:
             lines += body("void read(const Arguments &in)", self.reads)
         lines += body(f"void run(Outcome &{outcome})", [call + ";"])
+        if self.carried_out:
+            lines += body("void carried_out(napi_env env)", self.carried_out)
         if self.given or self.after:
             lines += body("napi_value result(napi_env env)", [*self.after, f"return {result};"])
         if discard := self.discard():

@@ -81,14 +81,12 @@ export class Store extends Resource {
   /** Takes the time from `clock`, in milliseconds or as a Date; null gives the system's back. */
   setClock(clock) {
     const tell = callback(clock, 'clock', () => Number(clock()));
-    callNow('varve_store_set_clock', [this[HANDLE], tell]);
-    this.#answers('clock', clock);
+    this.#register('varve_store_set_clock', tell);
   }
 
   /** Counts tokens by `counter(text)` for contexts; null gives the built-in estimate back. */
   setTokenCounter(counter) {
-    callNow('varve_store_set_token_counter', [this[HANDLE], counter]);
-    this.#answers('token counter', counter);
+    this.#register('varve_store_set_token_counter', counter);
   }
 
   /** Whether JavaScript must answer while the library works: then it works on this thread. */
@@ -96,9 +94,20 @@ export class Store extends Resource {
     return this.#answering.size > 0;
   }
 
-  #answers(what, callback) {
-    if (callback) this.#answering.add(what);
-    else this.#answering.delete(what);
+  /** Registers it also when what another function throws meanwhile is thrown: that is carried out. */
+  #register(registrar, answer) {
+    try {
+      callNow(registrar, [this[HANDLE], answer]);
+    } catch (error) {
+      if (error.code === 'VARVE_CALLBACK') this.#answers(registrar, answer);
+      throw error;
+    }
+    this.#answers(registrar, answer);
+  }
+
+  #answers(registrar, answer) {
+    if (answer) this.#answering.add(registrar);
+    else this.#answering.delete(registrar);
   }
 }
 

@@ -187,10 +187,9 @@ struct StoreClose : AnyCall {
   varve_store_t *store = nullptr;
   void read(const Arguments &in) { store = in.handle<varve_store_t>(0, "store"); }
   void run(Outcome &) { library.varve_store_close(store); }
-  napi_value result(napi_env env) {
+  void carried_out(napi_env env) {
     forget_callbacks(env, store);
     note_closed(store);
-    return give_undefined(env);
   }
 };
 
@@ -334,10 +333,7 @@ struct StoreSetLog : AnyCall {
     fn = in.callback(2, "fn", CallbackKind::notice, store);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_set_log(store, level, fn.given() ? call_varve_log_fn : nullptr, fn.user_data(), &outcome.error); }
-  napi_value result(napi_env env) {
-    fn.keep(env, name);
-    return give_undefined(env);
-  }
+  void carried_out(napi_env env) { fn.keep(env, name); }
 };
 
 struct StoreSetClock : AnyCall {
@@ -350,10 +346,7 @@ struct StoreSetClock : AnyCall {
     fn = in.callback(1, "fn", CallbackKind::value, store);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_set_clock(store, fn.given() ? call_varve_clock_fn : nullptr, fn.user_data(), &outcome.error); }
-  napi_value result(napi_env env) {
-    fn.keep(env, name);
-    return give_undefined(env);
-  }
+  void carried_out(napi_env env) { fn.keep(env, name); }
 };
 
 struct StoreSetTokenCounter : AnyCall {
@@ -366,10 +359,7 @@ struct StoreSetTokenCounter : AnyCall {
     fn = in.callback(1, "fn", CallbackKind::fill, store);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_store_set_token_counter(store, fn.given() ? call_varve_token_fn : nullptr, fn.user_data(), &outcome.error); }
-  napi_value result(napi_env env) {
-    fn.keep(env, name);
-    return give_undefined(env);
-  }
+  void carried_out(napi_env env) { fn.keep(env, name); }
 };
 
 struct WindowNew : AnyCall {
@@ -446,10 +436,9 @@ struct WindowFree : AnyCall {
   varve_window_t *window = nullptr;
   void read(const Arguments &in) { window = in.handle<varve_window_t>(0, "window"); }
   void run(Outcome &) { library.varve_window_free(window); }
-  napi_value result(napi_env env) {
+  void carried_out(napi_env env) {
     forget_callbacks(env, window);
     note_closed(window);
-    return give_undefined(env);
   }
 };
 
@@ -587,10 +576,9 @@ struct MemoryClose : AnyCall {
   varve_memory_t *memory = nullptr;
   void read(const Arguments &in) { memory = in.handle<varve_memory_t>(0, "memory"); }
   void run(Outcome &) { library.varve_memory_close(memory); }
-  napi_value result(napi_env env) {
+  void carried_out(napi_env env) {
     forget_callbacks(env, memory);
     note_closed(memory);
-    return give_undefined(env);
   }
 };
 
@@ -636,10 +624,9 @@ struct SessionClose : AnyCall {
   varve_session_t *session = nullptr;
   void read(const Arguments &in) { session = in.handle<varve_session_t>(0, "session"); }
   void run(Outcome &) { library.varve_session_close(session); }
-  napi_value result(napi_env env) {
+  void carried_out(napi_env env) {
     forget_callbacks(env, session);
     note_closed(session);
-    return give_undefined(env);
   }
 };
 
@@ -713,10 +700,7 @@ struct SessionSetProgress : AnyCall {
     fn = in.callback(1, "fn", CallbackKind::status, session);
   }
   void run(Outcome &outcome) { outcome.status = library.varve_session_set_progress(session, fn.given() ? call_varve_progress_fn : nullptr, fn.user_data(), &outcome.error); }
-  napi_value result(napi_env env) {
-    fn.keep(env, name);
-    return give_undefined(env);
-  }
+  void carried_out(napi_env env) { fn.keep(env, name); }
 };
 
 struct ContextBuild : AnyCall {
@@ -1145,10 +1129,9 @@ struct ResultsFree : AnyCall {
   varve_results_t *results = nullptr;
   void read(const Arguments &in) { results = in.handle<varve_results_t>(0, "results"); }
   void run(Outcome &) { library.varve_results_free(results); }
-  napi_value result(napi_env env) {
+  void carried_out(napi_env env) {
     forget_callbacks(env, results);
     note_closed(results);
-    return give_undefined(env);
   }
 };
 

@@ -148,6 +148,8 @@ napi_value give(napi_env env, Number value) {
 /** Takes and gives nothing, and makes no handle that would have to be closed. */
 struct AnyCall {
   void read(const Arguments&) {}
+  /** What is to be done once it was carried out, also when a callback threw meanwhile. */
+  void carried_out(napi_env) {}
   napi_value result(napi_env env) { return give_undefined(env); }
   void discard() {}
 };
@@ -170,6 +172,9 @@ void perform(Call& call, Outcome& outcome) {
 
 template <class Call>
 napi_value finish(napi_env env, Call& call, const Outcome& outcome) {
+  if (outcome.status == 0) {
+    call.carried_out(env);
+  }
   if (outcome.status == 0 && outcome.callback_failure == 0) {
     return call.result(env);
   }

@@ -151,6 +151,31 @@ test('what a clock throws later is the cause of VARVE_CALLBACK', async (t) => {
   assert.equal(store.statsSync().sessionsOpen, 1, 'the session that nobody got is closed');
 });
 
+test('a function that is set is called, and one that is taken away not, though a clock throws', async (t) => {
+  const store = openStore(t);
+  const session = store.createSessionSync();
+  let stopped = false;
+  const clock = () => {
+    if (stopped) throw new Error('stopped');
+    return EARLY;
+  };
+  store.setClock(clock);
+  stopped = true;
+  assert.throws(() => store.setClock(() => EARLY + 1000), { code: 'VARVE_CALLBACK' });
+  assert.equal(session.getSync(session.addSync(finding('x'))).timestamp,
+    '2026-01-05T09:00:01.000Z');
+  stopped = false;
+  store.setClock(clock);
+  stopped = true;
+  assert.throws(() => store.setClock(null), { code: 'VARVE_CALLBACK' });
+  let told = 0;
+  session.setProgress(() => { told++; });
+  const verified = session.verify();
+  assert.equal(told, 0, 'promises are worked for on another thread again');
+  await verified;
+  assert.ok(told > 0);
+});
+
 test('a level of log lines is one of those that there are', (t) => {
   const store = openStore(t);
   for (const level of ['warning', 'INFO', '', null, -1, 5, 1.5, 2 ** 32 + 1]) {
