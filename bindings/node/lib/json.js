@@ -11,12 +11,35 @@ function markFor(text) {
   }
 }
 
-// The strings are matched so that nothing inside one is taken for a number.
-const STRING_OR_LONG_INTEGER = /"(?:[^"\\]+|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])/g;
+// The strings are passed over so that nothing inside one is taken for a number.
+const QUOTE_OR_LONG_INTEGER = /"|(?<![\w.+-])-?\d{16,}(?![\d.eE])/g;
+
+/** Where the string that begins at `start` ends: no regular expression has room for a long one. */
+function behindString(text, start) {
+  let end = start;
+  let escapes = 1;
+  while (escapes % 2 === 1) {
+    end = text.indexOf('"', end + 1);
+    if (end < 0) return text.length;
+    for (escapes = 0; text[end - 1 - escapes] === '\\'; escapes++);
+  }
+  return end + 1;
+}
 
 function markBigIntegers(text, mark) {
-  return text.replace(STRING_OR_LONG_INTEGER, (token) =>
-    (token[0] === '"' || Number.isSafeInteger(Number(token)) ? token : `"${mark}${token}"`));
+  const tokens = new RegExp(QUOTE_OR_LONG_INTEGER);
+  let marked = '';
+  let copied = 0;
+  for (let found; (found = tokens.exec(text)) !== null;) {
+    const [token] = found;
+    if (token === '"') {
+      tokens.lastIndex = behindString(text, found.index);
+    } else if (!Number.isSafeInteger(Number(token))) {
+      marked += `${text.slice(copied, found.index)}"${mark}${token}"`;
+      copied = tokens.lastIndex;
+    }
+  }
+  return marked + text.slice(copied);
 }
 
 /** The value with its marked strings as BigInts; changes it in place. */

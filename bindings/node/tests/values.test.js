@@ -43,6 +43,14 @@ test('a number beyond 2^53 is exact in every place of a text', () => {
   }
 });
 
+test('a number beyond 2^53 is exact beside strings with any number of escapes', () => {
+  const texts = ['', '"', '\\', '\\"', '"\\\\', '1234567890123456789', 'a\n'.repeat(5_000_000)];
+  for (const text of texts) {
+    const value = parse(`[${JSON.stringify(text)},9007199254740993,${JSON.stringify(text)}]`);
+    assert.ok(value[0] === text && value[1] === 9007199254740993n && value[2] === text);
+  }
+});
+
 test('a circle is refused', async (t) => {
   const circle = finding({});
   circle.content.self = circle;
