@@ -200,8 +200,11 @@ func (s *Session) DeleteWhere(query any, reason string) (count uint64, err error
 // hasNoCondition tells whether a struct, of this package or of the caller's, came out empty. A now
 // alone is the library's to refuse.
 func hasNoCondition(query any, text string) bool {
-	kind := reflect.Indirect(reflect.ValueOf(query)).Kind()
-	return kind == reflect.Struct && text == "{}"
+	value := reflect.ValueOf(query)
+	for value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface {
+		value = value.Elem() // encoding/json follows as many
+	}
+	return value.Kind() == reflect.Struct && text == "{}"
 }
 
 // Query finds entries, a page of them: Limit results, 100 when that is 0. Find gives all.

@@ -41,7 +41,9 @@ func TestEmptyIsNotAbsent(t *testing.T) {
 		varve.Query
 		Tags []string `json:"trip_tags,omitempty"`
 	}
-	for _, query := range []any{ofTrip{}, &ofTrip{}, struct{ varve.Query }{}} {
+	var held any = varve.Query{}
+	pointer := &varve.Query{}
+	for _, query := range []any{ofTrip{}, &ofTrip{}, struct{ varve.Query }{}, &held, &pointer} {
 		_, err := session.DeleteWhere(query, "")
 		expectError(t, err, varve.ErrInvalidArgument)
 	}
