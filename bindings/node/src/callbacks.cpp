@@ -18,9 +18,9 @@
 namespace varve_node {
 namespace {
 
-/** What a function gave, or by which number to find what it threw; 0: it did not. */
+/** What a function gave, as 64 bits, or by which number to find what it threw; 0: it did not. */
 struct Answer {
-  double value = 0;
+  uint64_t value = 0;
   uintptr_t failure = 0;
 };
 
@@ -59,7 +59,7 @@ struct Callback {
   CallbackKind kind;
   const void* handle;
   std::string registrar;
-  std::atomic<double> last{0};
+  std::atomic<uint64_t> last{0};
   std::atomic<uintptr_t> last_failure{0};
   napi_ref function = nullptr;  // of the home thread only
 };
@@ -173,48 +173,58 @@ uintptr_t keep_cause(Environment& home) {
 constexpr double kTwoTo63 = 9223372036854775808.0;
 constexpr double kTwoTo64 = 2 * kTwoTo63;
 
-/** Infinite when it has more than 64 bits. One that has 64 never becomes 2^64 by rounding. */
-double number_of_bigint(napi_env env, napi_value bigint) {
-  int is_negative = 0;
-  uint64_t lowest = 0;
-  size_t word_count = 1;
-  check(env, napi_get_value_bigint_words(env, bigint, &is_negative, &word_count, &lowest));
-  double magnitude = std::numeric_limits<double>::infinity();
-  if (word_count <= 1) {
-    magnitude = std::min(static_cast<double>(lowest), std::nextafter(kTwoTo64, 0));
-  }
-  return is_negative != 0 ? -magnitude : magnitude;
-}
-
 /** Refuses what the integer that C gets does not hold: uint64_t of a counter, else int64_t. */
-void check_range(napi_env env, double number, CallbackKind kind) {
-  bool counts = kind == CallbackKind::fill;
-  if (counts && !(number >= 0 && number < kTwoTo64)) {
-    throw_type_error(env, "a callback of varve that counts must give 0 or more, below 2^64");
-  }
-  if (!counts && !(number >= -kTwoTo63 && number < kTwoTo63)) {
-    throw_type_error(env, "a callback of varve must give a number from -2^63 to below 2^63");
-  }
+[[noreturn]] void refuse_range(napi_env env, CallbackKind kind) {
+  throw_type_error(env, kind == CallbackKind::fill
+                            ? "a callback of varve that counts must give 0 or more, below 2^64"
+                            : "a callback of varve must give a number from -2^63 to below 2^63");
 }
 
-double number_of(napi_env env, napi_value answer, CallbackKind kind) {
+uint64_t bits_of_bigint(napi_env env, napi_value bigint, CallbackKind kind) {
+  uint64_t count = 0;
+  int64_t number = 0;
+  bool fits = false;
+  if (kind == CallbackKind::fill) {
+    check(env, napi_get_value_bigint_uint64(env, bigint, &count, &fits));
+  } else {
+    check(env, napi_get_value_bigint_int64(env, bigint, &number, &fits));
+    count = static_cast<uint64_t>(number);
+  }
+  if (!fits) {
+    refuse_range(env, kind);
+  }
+  return count;
+}
+
+uint64_t bits_of_number(napi_env env, double number, CallbackKind kind) {
+  bool counts = kind == CallbackKind::fill;
+  if (std::isnan(number)) {
+    throw_type_error(env, "a callback of varve must give a number");
+  }
+  if (counts ? !(number >= 0 && number < kTwoTo64) : !(number >= -kTwoTo63 && number < kTwoTo63)) {
+    refuse_range(env, kind);
+  }
+  if (kind == CallbackKind::status) {
+    return number == 0 ? 0 : 1;  // 0.5 is no 0
+  }
+  return counts ? static_cast<uint64_t>(number)
+                : static_cast<uint64_t>(static_cast<int64_t>(number));
+}
+
+uint64_t bits_of(napi_env env, napi_value answer, CallbackKind kind) {
   napi_valuetype type = napi_undefined;
-  double number = 0;
   check(env, napi_typeof(env, answer, &type));
   if (kind == CallbackKind::notice || (kind == CallbackKind::status && type != napi_number)) {
     return 0;
   }
   if (type == napi_bigint) {
-    number = number_of_bigint(env, answer);
-  } else if (type == napi_number) {
+    return bits_of_bigint(env, answer, kind);
+  }
+  double number = std::numeric_limits<double>::quiet_NaN();
+  if (type == napi_number) {
     check(env, napi_get_value_double(env, answer, &number));
   }
-  bool is_number = type == napi_number || type == napi_bigint;
-  if (!is_number || std::isnan(number)) {
-    throw_type_error(env, "a callback of varve must give a number");
-  }
-  check_range(env, number, kind);
-  return number;
+  return bits_of_number(env, number, kind);
 }
 
 /** Calls the function, on its own thread. What it throws is kept. */
@@ -236,7 +246,7 @@ Answer invoke(Callback& callback, const std::vector<CallbackValue>& arguments) {
     check(env, napi_get_reference_value(env, callback.function, &function));
     check(env, napi_get_undefined(env, &receiver));
     check(env, napi_call_function(env, receiver, function, values.size(), values.data(), &result));
-    answer.value = number_of(env, result, callback.kind);
+    answer.value = bits_of(env, result, callback.kind);
   } catch (const Thrown&) {
     answer = {1, keep_cause(*callback.home)};
   }
@@ -521,7 +531,7 @@ void Registration::keep(napi_env env, const char* registrar) {
   }
 }
 
-double CallbackCall::answer(bool* failed) noexcept {
+uint64_t CallbackCall::answer(bool* failed) noexcept {
   auto callback = find(id_);
   if (callback == nullptr) {
     if (failed != nullptr) {

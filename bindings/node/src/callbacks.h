@@ -109,7 +109,7 @@ class CallbackCall {
   template <class Value>
   int32_t fill(Value* out) {
     bool failed = false;
-    double given = answer(&failed);
+    uint64_t given = answer(&failed);
     if (!failed) {
       *out = static_cast<Value>(given);
     }
@@ -117,7 +117,8 @@ class CallbackCall {
   }
 
  private:
-  double answer(bool* failed = nullptr) noexcept;
+  /** The 64 bits of what was answered. */
+  uint64_t answer(bool* failed = nullptr) noexcept;
 
   uintptr_t id_;
   std::vector<CallbackValue> arguments_;
