@@ -406,6 +406,12 @@ class Export(CliTest):
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "before")
 
+    def test_a_folder_that_cannot_be_made_is_told(self):
+        self.notes()
+        self.write("taken", "before")
+        for folder, code in (("taken", 1), ("taken/out", 4)):
+            self.run_cli("export", "--all", "-o", folder, exit_code=code)
+
     def test_a_full_disk_is_an_error(self):
         self.notes()
         self.run_cli("export", "notes", "-o", "/dev/full", exit_code=4)

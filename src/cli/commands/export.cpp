@@ -124,7 +124,12 @@ Outcome export_to_folder(Invocation& invocation, Session& session, const std::st
   if (Outcome failure = outcome_of(session.set_progress(Interruption::receiver()))) return failure;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return system_failure("cannot create " + folder.string(), error.value());
+  if (error) {
+    Failure failure = system_failure("cannot create " + folder.string(), error.value());
+    // It is the folder that is not there: the session would be taken for one that is gone.
+    if (is_gone(failure)) failure.status = VARVE_IO;
+    return failure;
+  }
   Result<std::string> report =
       write_file(session, (folder / file_name(options.format)).string(), options);
   if (!report.ok()) return invocation.with_hint(std::move(report.failure()), id);
@@ -134,6 +139,12 @@ Outcome export_to_folder(Invocation& invocation, Session& session, const std::st
 int export_all(Invocation& invocation, const ExportOptions& options) {
   if (options.output.empty()) {
     return invocation.fail(usage_failure("--all needs --output DIR, a folder for the sessions"));
+  }
+  std::error_code error;
+  const auto there = std::filesystem::status(options.output, error);
+  if (std::filesystem::exists(there) && !std::filesystem::is_directory(there)) {
+    return invocation.fail(
+        usage_failure("--all needs a folder as --output, and " + options.output + " is none"));
   }
   int64_t exported = 0;
   const Interruption interruption;
