@@ -172,6 +172,18 @@ class Completions(unittest.TestCase):
                     expected = ["verify", "version"] if not command else []
                     self.assertEqual(self.complete(*words, "log", "ver"), expected)
 
+    def test_bash_puts_together_what_it_took_apart(self):
+        # It takes words apart at = and :, as in --root=ROOT and 14:30.
+        self.assertEqual(self.complete("--root", "=", "log", "ver"), ["verify", "version"])
+        self.assertEqual(self.complete("export", "--format", "=", "m"), ["markdown"])
+        self.assertEqual(self.complete("export", "--format", "="), ["jsonl", "json", "markdown"])
+        time = ("--since", "2026-01-10T14", ":", "30", ":", "00Z")
+        with tempfile.TemporaryDirectory(prefix="varve-cli-") as root:
+            subprocess.run([program(), "--root", root, "create", "notes"], check=True,
+                           capture_output=True)
+            for words in (["--root", "=", root, "log", *time], ["log", *time, "-r", root]):
+                self.assertEqual(self.complete(*words, "no"), ["notes"])
+
     def test_bash_offers_files_where_an_option_takes_one(self):
         with tempfile.TemporaryDirectory(prefix="varve-cli-") as directory:
             start = os.path.join(directory, "v")

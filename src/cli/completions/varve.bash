@@ -1,11 +1,28 @@
 # bash completion for varve(1); needs nothing but bash.
 
+# Sets `words` to those up to the cursor as varve gets them, --NAME=VALUE as two. Bash takes words
+# apart at = and at the : of times.
+_varve_words() {
+  local i word
+  words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ $word == '=' && $i -gt 0 && ${COMP_WORDS[i - 1]} == --* ]]; then
+      ((i < COMP_CWORD)) || words+=('')
+    elif ((i > 0)) && [[ $word == ':' || ${COMP_WORDS[i - 1]} == ':' ]]; then
+      words[-1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+}
+
 # The word behind the last --NAME or -LETTER before the cursor; empty when there is none.
 _varve_option_value() {
   local i
-  for ((i = COMP_CWORD - 1; i > 0; i--)); do
-    if [[ ${COMP_WORDS[i - 1]} == "$1" || ${COMP_WORDS[i - 1]} == "$2" ]]; then
-      printf '%s' "${COMP_WORDS[i]}"
+  for ((i = ${#words[@]} - 2; i > 0; i--)); do
+    if [[ ${words[i - 1]} == "$1" || ${words[i - 1]} == "$2" ]]; then
+      printf '%s' "${words[i]}"
       return
     fi
   done
@@ -29,12 +46,14 @@ _varve() {
     --until --min-importance --related --relation --depth --query --where --text --sort
     -i --interval --by --count --reapply-deletions --evict-below --tokens
     --reserve --pin --exclude --also --now --request --vector-file --vector-weight '
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local words
+  _varve_words
+  local current=${words[-1]} previous=${words[-2]}
   local command='' operands=() i word
   COMPREPLY=()
 
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=${COMP_WORDS[i]}
+  for ((i = 1; i < ${#words[@]} - 1; i++)); do
+    word=${words[i]}
     if [[ $word == -* && $word != - ]]; then
       [[ $takes_value == *[[:space:]]"$word"[[:space:]]* ]] && ((i++))
       # --all takes a folder only for import.
