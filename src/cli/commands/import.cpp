@@ -203,9 +203,10 @@ class Importer {
     return std::nullopt;
   }
 
-  // Of a directory, the files are looked at here; else they were before.
+  // Of a directory, the files are looked at here, once; else they were before.
   Outcome run(Store& store, ImportJob& job, ImportReport& report) {
-    if (!options_.directory.empty()) {
+    if (job.sources.size() < job.files.size()) {
+      job.sources.clear();
       if (Outcome failure = look_at_files(job)) return failure;
     }
     std::optional<Store> memory;
@@ -325,7 +326,6 @@ bool is_all_refused(Invocation& invocation, std::vector<ImportJob>& jobs,
     ImportReport report;
     const bool has_failed = importer.run(*memory, job, report).has_value();
     // Of a directory, what fails in one folder is told, and does not stop the others.
-    if (!options.directory.empty()) job.sources.clear();
     const bool is_refused = has_failed ? !options.directory.empty() : report.refused_total > 0;
     return is_refused && report.added == 0;
   });
