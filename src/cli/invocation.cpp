@@ -20,6 +20,8 @@ namespace {
 constexpr std::string_view kFilePrefix = "file:";
 constexpr std::string_view kLeftOut = "left out of a query";  // how such a message begins
 constexpr std::string_view kMemoryUri = "memory:";
+constexpr std::string_view kByteOrderMark =
+    "\xEF\xBB\xBF";  // of some editors; the library ignores it
 constexpr int64_t kSessionsPerPage = 1000;
 
 // Whether a root has a scheme, as http://x has: for each but file: and memory: the library says
@@ -40,7 +42,8 @@ json::object stored_settings(const std::string& root, std::string_view section) 
   const std::string directory = root_directory(root);
   if (directory.empty()) return {};
   std::ifstream file(directory + "/config.json");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return object_at(parse_object(text), section);
 }
 

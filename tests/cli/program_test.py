@@ -378,6 +378,14 @@ class Mistakes(CliTest):
                 self.assertIn(what, error["message"])
                 self.assertEqual(error["details"]["path"], str(path))
 
+    def test_a_byte_order_mark_hides_no_setting(self):
+        self.notes()
+        (self.root / "config.json").write_text('\ufeff{"integrity":{"recovery":"strict"}}')
+        path = self.session_file("notes", "memory.jsonl")
+        path.write_bytes(path.read_bytes().replace(b"note 2", b"mote 2"))
+        self.run_cli("get", "notes", "e1", exit_code=6)
+        self.run_cli("repair", "notes")
+
     def test_busy_names_the_holder(self):
         self.run_cli("create", "notes")
         (self.root / "config.json").write_text('{"concurrency":{"lock_timeout_ms":20}}')
