@@ -24,9 +24,10 @@ constexpr std::string_view kByteOrderMark =
     "\xEF\xBB\xBF";  // of some editors; the library ignores it
 constexpr int64_t kSessionsPerPage = 1000;
 
-// Whether a root has a scheme, as http://x has: for each but file: and memory: the library says
-// that it has no engine.
+// Whether a root has a scheme, as http://x has, or is the name that another library gives to a
+// store in memory: for each but file: and memory: the library says that it has no engine.
 bool has_scheme(std::string_view root) {
+  if (root == ":memory:") return true;
   const size_t colon = root.find(':');
   return colon != std::string_view::npos && colon > 1 && root.find('/') > colon;
 }

@@ -33,11 +33,12 @@ class WayIn(CliTest):
                 self.assertFalse(self.root.exists())
 
     def test_an_address_is_told_as_one_that_no_engine_serves(self):
-        for words in (["ls"], ["create", "notes"], ["add", "notes", "x"]):
-            with self.subTest(words):
-                done = self.run_cli("--root", "http://x", *words, exit_code=5)
-                self.assertIn("no storage engine has the scheme of 'http://x'; give a directory",
-                              done.stderr)
+        for root in ("http://x", ":memory:"):
+            for words in (["ls"], ["create", "notes"], ["add", "notes", "x"]):
+                with self.subTest((root, words)):
+                    done = self.run_cli("--root", root, *words, exit_code=5)
+                    self.assertIn(f"no storage engine has the scheme of '{root}'; give a directory",
+                                  done.stderr)
         self.assertEqual(list(self.directory.iterdir()), [])
 
     def test_a_directory_that_is_no_store_stays_as_it_is(self):
