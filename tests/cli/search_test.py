@@ -222,6 +222,10 @@ class Selection(FindTest):
         # A page has no say in how many there are.
         page = f'{{{now},"min_relevance":0.01,"limit":1,"explain":true,"sort_by":"time"}}'
         self.assertEqual(self.run_json("count", "--all", "--query", page)["count"], 2)
+        next = self.run_json("search", "--all", "--query", f'{{{now},"limit":1}}')["next"]
+        page = f'{{{now},"limit":1,"after":"{next}"}}'
+        self.assertEqual(self.run_json("count", "--all", "--query", page)["count"], 2)
+        self.run_cli("count", "--all", "--query", page.replace(next, "x"), exit_code=1)
         done = self.run_cli("count", "--all", "--query", f'{{{now},"user_id":"ann","sort_by":"x"}}',
                             exit_code=1)
         self.assertIn("'sort_by'", done.stderr)

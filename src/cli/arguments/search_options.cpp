@@ -160,11 +160,17 @@ Result<std::string> SearchOptions::conditions() const {
   return conditions_.query_json(words_.joined());
 }
 
+bool SearchOptions::has_raw_cursor() const {
+  return parse_object(conditions_.raw()).contains("after");
+}
+
 std::optional<std::string> SearchOptions::store_query_to_count() const {
   const std::optional<json::value> value = parse_json(conditions_.raw());
   if (!value || !value->is_object()) return std::nullopt;
   const json::object& query = value->get_object();
-  if (!has_any(query, {"min_relevance", "user_id", "agent_id", "session_ids"})) return std::nullopt;
+  if (!has_any(query, {"min_relevance", "user_id", "agent_id", "session_ids", "after"})) {
+    return std::nullopt;
+  }
   const std::string limit = "\"limit\":" + std::to_string(limit_of_query(0));
   static constexpr std::initializer_list<const char*> kOfOnePage = {"limit", "after", "explain",
                                                                     "vector"};

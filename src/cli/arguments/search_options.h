@@ -37,9 +37,11 @@ class SearchOptions {
   [[nodiscard]] std::string excluded_word() const;
   // For counting: the conditions only.
   [[nodiscard]] Result<std::string> conditions() const;
-  // Of a raw query that the counts of single sessions do not add up to, since it selects sessions
-  // or measures each match by the best of all: the query of the store whose results are to be
-  // counted.
+  // Whether a raw query asks for the page behind a cursor.
+  [[nodiscard]] bool has_raw_cursor() const;
+  // Of a raw query that the counts of single sessions do not add up to, since it selects sessions,
+  // measures each match by the best of all, or has a cursor of the store: the query of the store
+  // whose results are to be counted.
   [[nodiscard]] std::optional<std::string> store_query_to_count() const;
 
  private:

@@ -147,7 +147,9 @@ Result<uint64_t> count_in_store(Invocation& invocation, const SearchOptions& opt
   Result<Store> store = invocation.open_store(Access::kExisting);
   if (!store.ok()) return std::move(store.failure());
   if (const auto store_query = options.store_query_to_count()) {
-    Result<Results> results = store->query(*store_query);
+    // A cursor has no say in a count, and is checked all the same.
+    Result<Results> results = store->query(options.has_raw_cursor() ? query : *store_query);
+    if (results.ok() && options.has_raw_cursor()) results = store->query(*store_query);
     if (results.ok()) return uint64_t{results->size()};
     options.name_option(results.failure());
     return std::move(results.failure());
