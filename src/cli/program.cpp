@@ -107,6 +107,8 @@ class Program {
       std::reverse(words.begin(), words.end());  // as CLI11 takes them
       app_.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
+      // CLI11 sets one option after the other, and none behind the one that is wrong.
+      globals_.json = app_.get_option("--json")->count() > 0;
       return usage_failure(mistake_text(error));
     }
     const DeclaredCommand* command = chosen();

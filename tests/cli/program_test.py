@@ -351,6 +351,7 @@ class Mistakes(CliTest):
         self.assertTrue(error["message"])
         self.assertIsInstance(error["details"], dict)
         self.assertEqual(self.error_of("lss", exit_code=1)["hint"], "Did you mean ls?")
+        self.assertIn("more than once", self.error_of("ls", "-sa", "-sb", exit_code=1)["message"])
 
     def test_json_is_json_whatever_bytes_were_given(self):
         self.run_cli("create", "notes")
