@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/ids.h"
 #include "base/utf8.h"
 #include "entry/entry.h"
 #include "json/document.h"
@@ -178,6 +179,10 @@ class Recorder {
     const std::string_view member = has_call_id ? "call_id" : "name";
     const Tree* value = content_.get(member);
     if (!value->is_string()) return std::string();
+    if (!has_call_id) {  // a name is a guess, and who gives a reference knows better
+      VARVE_TRY_ASSIGN(const bool is_named, names_call());
+      if (is_named) return std::string();
+    }
     VARVE_TRY_ASSIGN(const auto calls,
                      newest("tool_call", object_of("content", object_of(member, *value)),
                             has_call_id ? 1 : kOpenCallsMax));
@@ -187,6 +192,19 @@ class Recorder {
       if (!is_answered) return call.id();
     }
     return std::string();
+  }
+
+  // Whether the references that came with the result name a call that is there.
+  Result<bool> names_call() {
+    const Tree* given = entry_.get("references");
+    if (given == nullptr) return false;
+    Tree ids = Tree::array();
+    for (const Tree& item : given->items()) {  // add() says what is wrong with the others
+      if (item.is_string() && is_valid_id(item.text())) ids.push(item);
+    }
+    if (ids.items().empty()) return false;
+    VARVE_TRY_ASSIGN(const auto calls, newest("tool_call", object_of("ids", std::move(ids)), 1));
+    return !calls.results.empty();
   }
 
   Result<bool> has_result(const session::QueryResult& call) {

@@ -115,6 +115,19 @@ TEST_F(ContextRecord, AResultWithoutAnIdBelongsToTheLastOpenCallOfItsName) {
             json::parse("[]"));
 }
 
+// Calls of one name that run at once are answered in any order.
+TEST_F(ContextRecord, AResultWithoutAnIdThatNamesItsCallBelongsToNoOther) {
+  record("tool_call", R"({"id":"first","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
+  record("tool_call", R"({"id":"second","name":"f","timestamp":"2026-01-05T10:01:00Z"})");
+  record("observation", R"({"id":"seen","content":"rain"})");
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":1,"references":["seen","first"]})")
+                .at("references"),
+            json::parse(R"(["seen","first"])"));
+  EXPECT_EQ(
+      record("tool_result", R"({"name":"f","result":2,"references":["seen"]})").at("references"),
+      json::parse(R"(["second","seen"])"));
+}
+
 // A call that was answered by its call id alone is answered, and one that is given an earlier
 // result is not.
 TEST_F(ContextRecord, AResultWithoutAnIdPassesOverCallsThatWereAnsweredElsewhere) {
