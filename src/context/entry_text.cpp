@@ -10,6 +10,7 @@
 #include "json/canonical.h"
 #include "json/raw.h"
 #include "json/tree.h"
+#include "text/characters.h"
 #include "text/line_ends.h"
 
 namespace varve::context {
@@ -22,7 +23,12 @@ using Names = std::initializer_list<std::string_view>;
 // where blanks would make it one more line of the entry before it. Empty when it has nothing else.
 std::string label_of(std::string_view text) {
   std::string label = text::make_one_line(text);
-  return label.erase(0, std::min(label.find_first_not_of(" `="), label.size()));
+  size_t begin = 0;
+  for (;; ++begin) {
+    begin += text::behind_unseen(std::string_view(label).substr(begin));
+    const bool is_mark = begin < label.size() && (label[begin] == '`' || label[begin] == '=');
+    if (!is_mark) return label.erase(0, begin);
+  }
 }
 
 bool is_tool(std::string_view type) { return type == "tool_call" || type == "tool_result"; }

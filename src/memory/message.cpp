@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "entry/entry.h"
 #include "json/object_reader.h"
+#include "text/characters.h"
 #include "text/line_ends.h"
 #include "transfer/chat_text.h"
 
@@ -52,14 +53,20 @@ bool is_given_as_entry(const json::Tree& message) {
          is_said(message);
 }
 
+// Blanks at the start of a line would make it one more line of the message before it. Empty when
+// there is nothing else.
+std::string without_unseen_start(std::string text) {
+  return text.erase(0, text::behind_unseen(text));
+}
+
 std::string speaker_of(const json::Tree& message) {
-  std::string role = message.get_string("role");
+  std::string role = without_unseen_start(message.get_string("role"));
   if (!role.empty()) return role;
   if (is_given_as_entry(message)) {
-    role = member_of_content(message, "role")->text();
+    role = without_unseen_start(member_of_content(message, "role")->text());
     if (is_role(role)) return role;
   }
-  std::string type = message.get_string("type");
+  std::string type = without_unseen_start(message.get_string("type"));
   return is_role(type) ? type : "entry";
 }
 

@@ -185,6 +185,17 @@ bool is_blank(uint32_t code_point) noexcept {
   return category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP;
 }
 
+size_t behind_unseen(std::string_view text) noexcept {
+  size_t at = 0;
+  for (Character one = character_at(text, 0); one.size_bytes > 0; one = character_at(text, at)) {
+    const bool is_seen =
+        one.character_class != CharacterClass::kIgnored && !is_blank(one.code_point);
+    if (is_seen) break;
+    at += one.size_bytes;
+  }
+  return at;
+}
+
 bool has_unspaced(std::string_view text) noexcept {
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);

@@ -81,6 +81,9 @@ Character skip_ignored(std::string_view text, size_t* offset) noexcept;
 // Whether it separates words and shows nothing: blanks of every width, ends of lines.
 [[nodiscard]] bool is_blank(uint32_t code_point) noexcept;
 
+// Behind the blanks and the ignored characters that a text begins with: nobody sees them.
+[[nodiscard]] size_t behind_unseen(std::string_view text) noexcept;
+
 // Appends the folded form of one character: compatibility form, case folded, without the marks that
 // fall away; letters that are others with a stroke or joined (o with a stroke, ae), or only typed
 // otherwise (the yeh of Persian), become those. What several characters make, compose() puts

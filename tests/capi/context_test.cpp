@@ -238,6 +238,16 @@ TEST(ContextFormat, NoLabelBeginsLikeAMarkOrALineOfAnotherEntry) {
   }
 }
 
+// Blanks that are none of ASCII, and what nobody sees, look the same.
+TEST(ContextFormat, NoLabelBeginsWithWhatIsUnseen) {
+  const Store store;
+  const Session session(store);
+  ASSERT_TRUE(session.add(turn("a", 0, "\u00a0\u3000\u200b```\u2003=ann", "tea")).ok());
+  ASSERT_TRUE(session.add(turn("b", 1, "\u00a0\u200b", "rum")).ok());
+  const std::string text = text_of(session.context());
+  EXPECT_TRUE(holds(text, "\nann: tea\nmessage: rum\n")) << text;
+}
+
 TEST(ContextFormat, JsonIsAnObjectWithEachEntryAsItWas) {
   const Store store;
   const Session session(store);

@@ -61,5 +61,16 @@ TEST(Window, ARoleThatIsNotOneLineSpeaksForNobody) {
   EXPECT_EQ(window.text(), "user: hi\nmessage: hi\nmessage: hi\n");
 }
 
+// The lines of a content are indented after its first.
+TEST(Window, NoRoleBeginsLikeALineOfAContent) {
+  SetClock clock;
+  Window window(5, clock);
+  for (const char* role : {"  ann", "\u00a0\u3000\u200bann", " \u00a0"}) {
+    ASSERT_TRUE(window.add(R"({"content":"hi","role":")" + std::string(role) + R"("})").ok());
+  }
+  EXPECT_EQ(window.text(), "ann: hi\nann: hi\nentry: hi\n");
+  EXPECT_NE(window.recent(9).find(R"("role":"  ann")"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace varve::memory

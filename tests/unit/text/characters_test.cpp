@@ -35,6 +35,13 @@ TEST(Characters, BlanksAreOfEveryWidth) {
   }
 }
 
+TEST(Characters, WhatIsUnseenAtTheStartIsPassedOver) {
+  EXPECT_EQ(behind_unseen(""), 0U);
+  EXPECT_EQ(behind_unseen("a b"), 0U);
+  EXPECT_EQ(behind_unseen(" \t\u00a0\u200bb "), 7U);
+  EXPECT_EQ(behind_unseen(" \u3000"), 4U);
+}
+
 TEST(Characters, Classes) {
   const std::vector<std::pair<std::string, Class>> cases = {
       {"a", Class::kWord},
