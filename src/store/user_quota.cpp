@@ -37,8 +37,8 @@ Status UserQuota::check(const std::string& user_id, uint64_t new_bytes) {
   return exceeded("the sessions of user '" + shown(user_id) + "' would be " +
                       std::to_string(bytes + new_bytes) + " bytes; their limit is " +
                       std::to_string(bytes_max_) +
-                      " (storage.max_user_size_mb): delete what is not needed and compact, drop "
-                      "sessions, or raise the limit",
+                      " (storage.max_user_size_mb): delete what is not needed and compact, sweep "
+                      "what has expired, drop sessions, or raise the limit",
                   bytes + new_bytes, bytes_max_);
 }
 
@@ -64,7 +64,8 @@ Status UserQuota::check_new_session(const std::string& user_id) {
   return exceeded(
       "user '" + shown(user_id) + "' has " + std::to_string(use.sessions) +
           " sessions; the limit is " + std::to_string(sessions_max_) +
-          " (storage.max_user_sessions): drop one that is done with, or raise the limit",
+          " (storage.max_user_sessions): sweep those that have expired, drop one that is done "
+          "with, or raise the limit",
       use.sessions + 1, sessions_max_);
 }
 

@@ -48,8 +48,8 @@ TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
   EXPECT_EQ(refused.place().size, 151u);
   EXPECT_EQ(refused.place().limit, 150u);
   EXPECT_TRUE(refused.message().ends_with(
-      "(storage.max_user_size_mb): delete what is not needed and compact, drop sessions, or raise "
-      "the limit"))
+      "(storage.max_user_size_mb): delete what is not needed and compact, sweep what has expired, "
+      "drop sessions, or raise the limit"))
       << refused.message();
   EXPECT_TRUE(quota_.check("u", 40).ok());
   EXPECT_EQ(counted_, "u ");
@@ -59,6 +59,15 @@ TEST_F(UserQuotas, BytesAreCountedOnceAndWhatIsWrittenIsAddedToThem) {
   quota_.forget();
   EXPECT_TRUE(quota_.check("u", 50).ok());
   EXPECT_EQ(counted_, "u u u ");
+}
+
+// They count, and no list shows them.
+TEST_F(UserQuotas, TheRefusalOfASessionNamesThoseThatHaveExpired) {
+  quota_.set_limits(0, 2);
+  const auto refused = quota_.create_session("u", [] { return Result<int>(1); });
+  EXPECT_EQ(refused.status().message(),
+            "user 'u' has 2 sessions; the limit is 2 (storage.max_user_sessions): sweep those that "
+            "have expired, drop one that is done with, or raise the limit");
 }
 
 TEST_F(UserQuotas, UsersOfLongAgoTakeNoMemory) {
