@@ -19,6 +19,11 @@ constexpr std::string_view kIndent = "  ";
 constexpr std::array<std::string_view, 4> kOfTheLog = {"batch", "checksum", "schema_version",
                                                        "seq"};
 
+// What a message says or calls beside its content. In the log it is in the content, where queries
+// and contexts look.
+constexpr std::array<std::string_view, 3> kSaidBesideContent = {"function_call", "refusal",
+                                                                "tool_calls"};
+
 bool is_role(std::string_view text) {
   return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);
 }
@@ -125,6 +130,12 @@ json::Tree entry_of_message(json::Tree message) {
   json::Tree content = json::Tree::object();
   content.set("role", has_role ? *message.get("role") : json::Tree());
   content.set("message", *message.get("content"));
+  for (const auto name : kSaidBesideContent) {
+    const json::Tree* said = has_role ? message.get(name) : nullptr;
+    if (said == nullptr) continue;
+    content.set(name, *said);
+    message.erase(name);
+  }
   message.erase("role");
   message.set("content", std::move(content));
   return message;

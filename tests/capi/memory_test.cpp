@@ -193,6 +193,25 @@ TEST(MemoryManager, TheArgumentsOfCallsHaveTokensToo) {
   EXPECT_GT(memory.context("chat").object().at("token_count").to_number<int64_t>(), 100);
 }
 
+TEST(MemoryManager, WhatAMessageCallsIsFoundAndInContexts) {
+  const Store store;
+  const Memory memory(store);
+  ASSERT_TRUE(memory
+                  .record("chat", R"({"role":"assistant","content":null,"tool_calls":[)"
+                                  R"({"id":"c1","function":{"name":"weather",)"
+                                  R"("arguments":"{\"city\":\"Lund\"}"}}]})")
+                  .ok());
+  ASSERT_TRUE(
+      memory.record("chat", R"({"role":"tool","tool_call_id":"c1","content":"rain"})").ok());
+  ASSERT_TRUE(memory.record("chat", R"({"role":"assistant","content":null,"refusal":"No."})").ok());
+  EXPECT_EQ(memory.search(R"({"text":"lund"})").count(), 1U);
+  const Session session = Session::open(store, "chat");
+  const std::string text(session.context().object().at("text").as_string());
+  EXPECT_NE(text.find("assistant: weather {\"city\":\"Lund\"}\ntool: rain\nassistant: No.\n"),
+            std::string::npos)
+      << text;
+}
+
 // No interface takes a result whose call is not among the messages before it.
 TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
   const Store store;

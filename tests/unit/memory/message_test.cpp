@@ -30,9 +30,23 @@ TEST(Message, BecomesAnEntryWithItsRoleInTheContent) {
             R"({"content":{"a":1},"type":"finding"})");
 }
 
+// Where queries and contexts look, and where an import has it.
+TEST(Message, WhatIsSaidBesideTheContentIsInTheContentOfTheEntry) {
+  EXPECT_EQ(entry_of(R"({"role":"assistant","content":null,"tool_calls":[{"id":"t"}],"n":1})"),
+            R"({"content":{"message":null,"role":"assistant","tool_calls":[{"id":"t"}]},)"
+            R"("n":1,"type":"message"})");
+  EXPECT_EQ(entry_of(R"({"role":"assistant","content":null,"refusal":"No.","function_call":{}})"),
+            R"({"content":{"function_call":{},"message":null,"refusal":"No.",)"
+            R"("role":"assistant"},"type":"message"})");
+  const std::string_view of_nobody = R"({"content":"x","tool_calls":[],"type":"observation"})";
+  EXPECT_EQ(entry_of(of_nobody), of_nobody);
+}
+
 TEST(Message, ComesBackAsItWasGiven) {
   for (const char* message :
        {R"({"content":"Hi","role":"user","type":"message"})",
+        R"({"content":"","function_call":{},"refusal":"No.","role":"assistant","type":"message"})",
+        R"({"content":{"message":"x","role":"a"},"role":"b","tool_calls":[],"type":"message"})",
         R"({"content":null,"role":"assistant","tool_calls":[{"id":"t1"}],"type":"message"})",
         R"({"content":{"message":"x"},"role":"user","type":"message"})",
         R"({"content":"likes tea","type":"observation"})",
