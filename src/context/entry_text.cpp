@@ -179,10 +179,11 @@ class LineReader {
   }
 
   // A message of a chat, as far as it has calls or results of tools.
-  json::Tree read_message() {
+  json::Tree read_message() { return read_message(find("parts")); }
+  json::Tree read_message(std::string_view parts) {
     json::Tree message = json::Tree::object();
     for (const std::string_view name : {"tool_calls", "function_call", "parts"}) {
-      const std::string_view value = find(name);
+      const std::string_view value = name == "parts" ? parts : find(name);
       if (!value.starts_with('[') && !value.starts_with('{')) continue;
       if (name == "parts" && value.find("\"tool_") == std::string_view::npos &&
           value.find("\"server_tool_use") == std::string_view::npos &&
@@ -205,11 +206,18 @@ class LineReader {
     return text.empty() && !transfer::is_unsaid(*parts) ? text_of(value) : text;
   }
 
+  // An import has the parts of a content beside their text; recorded as it is, it is a list.
+  [[nodiscard]] std::string_view parts_of_said(std::string_view said, const EntryText& out) const {
+    const auto parts = find("parts");
+    const bool is_list = !out.is_tool && said.starts_with('[') && is_string(find("role"));
+    return parts.empty() && is_list ? said : parts;
+  }
+
   void read_said(EntryText* out) {
     auto text = best_of({"message", "content", "text", "refusal"});
     if (is_empty(text) && is_string(find("role"))) text = find("parts");
     if (text == "null") text = std::string_view();
-    auto calls = transfer::calls_in(read_message());
+    auto calls = transfer::calls_in(read_message(parts_of_said(text, *out)));
     if (text.empty() && calls.empty() && !is_silent()) {
       out->text = text_of(content_);
       return;

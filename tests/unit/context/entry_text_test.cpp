@@ -113,6 +113,15 @@ f {"a":[],"b":1})");
   EXPECT_EQ(shown("tool_call", R"({"role":"ai","tool_calls":[)"
                                R"({"id":"a","type":"tool_call","name":"f","args":{"n":1}}]})"),
             "tool_call: f {\"n\":1}");
+  // A content of parts that was recorded as it is.
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":[{"type":"text","text":"I look."},
+                {"type":"tool_use","id":"t","name":"f","input":{"n":1}}]})"),
+            "assistant: I look.\nf {\"n\":1}");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","content":[{"type":"thinking","thinking":"Hm"},
+                {"type":"tool_use","id":"t","name":"f","input":{}}]})"),
+            "assistant: f {}");
+  EXPECT_EQ(shown("finding", R"({"content":[{"type":"tool_use","name":"f"}]})"),
+            R"(finding: [{"name":"f","type":"tool_use"}])");
   // What names no tool is no call of one.
   EXPECT_EQ(shown("message", R"({"role":"user","message":"hi","tool_calls":["f",{"id":"1"},7]})"),
             "user: hi");
