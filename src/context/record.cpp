@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/utf8.h"
@@ -175,23 +178,44 @@ class Recorder {
 
   // Empty when there is none.
   Result<std::string> find_call() {
-    const bool has_call_id = content_.get("call_id") != nullptr;
-    const std::string_view member = has_call_id ? "call_id" : "name";
-    const Tree* value = content_.get(member);
-    if (!value->is_string()) return std::string();
-    if (!has_call_id) {  // a name is a guess, and who gives a reference knows better
-      VARVE_TRY_ASSIGN(const bool is_named, names_call());
-      if (is_named) return std::string();
+    if (const Tree* call_id = content_.get("call_id")) return last_call_with("call_id", *call_id);
+    VARVE_TRY_ASSIGN(const bool is_named, names_call());
+    if (is_named) return std::string();
+    // As chats have it. What a call is called is only a guess, and wrong for one of another id.
+    const bool has_id = !content_.get_string("tool_call_id").empty();
+    for (const std::string_view member : {"tool_call_id", "call_id"}) {
+      if (!has_id) break;
+      VARVE_TRY_ASSIGN(std::string id, last_call_with(member, *content_.get("tool_call_id")));
+      if (!id.empty()) return id;
     }
-    VARVE_TRY_ASSIGN(const auto calls,
-                     newest("tool_call", object_of("content", object_of(member, *value)),
-                            has_call_id ? 1 : kOpenCallsMax));
+    VARVE_TRY_ASSIGN(const auto calls, calls_with("name", *content_.get("name"), kOpenCallsMax));
     for (const auto& call : calls.results) {
-      if (has_call_id) return call.id();
-      VARVE_TRY_ASSIGN(const bool is_answered, has_result(call));
+      VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*call.line, entry::line_limits()));
+      const Tree& content = *line.get("content");
+      if (has_id && !call_ids_of(content).empty()) continue;
+      VARVE_TRY_ASSIGN(const bool is_answered, has_result(call, content));
       if (!is_answered) return call.id();
     }
     return std::string();
+  }
+
+  // By the names under which it may have one, those that are not empty.
+  static std::vector<std::pair<std::string_view, std::string>> call_ids_of(const Tree& content) {
+    std::vector<std::pair<std::string_view, std::string>> ids;
+    for (const std::string_view name : {"call_id", "tool_call_id"}) {
+      std::string id = content.get_string(name);
+      if (!id.empty()) ids.emplace_back(name, std::move(id));
+    }
+    return ids;
+  }
+
+  Result<session::QueryResults> calls_with(std::string_view member, const Tree& value, int limit) {
+    return newest("tool_call", object_of("content", object_of(member, value)), limit);
+  }
+
+  Result<std::string> last_call_with(std::string_view member, const Tree& value) {
+    VARVE_TRY_ASSIGN(const auto calls, calls_with(member, value, 1));
+    return calls.results.empty() ? std::string() : calls.results.front().id();
   }
 
   // Whether the references that came with the result name a call that is there.
@@ -207,7 +231,7 @@ class Recorder {
     return !calls.results.empty();
   }
 
-  Result<bool> has_result(const session::QueryResult& call) {
+  Result<bool> has_result(const session::QueryResult& call, const Tree& content) {
     const Tree id = Tree::string(call.id());
     Tree ids = Tree::array();
     ids.push(id);
@@ -218,7 +242,7 @@ class Recorder {
       VARVE_TRY_ASSIGN(const bool is_its, refers_to(result, id));
       if (is_its) return true;
     }
-    return has_result_of_call_id(call);
+    return has_result_of_call_id(call, content);
   }
 
   // By its references: a relation to a call does not make it that call's result.
@@ -231,11 +255,8 @@ class Recorder {
   }
 
   // Results that were not recorded here may have the call's id alone.
-  Result<bool> has_result_of_call_id(const session::QueryResult& call) {
-    VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*call.line, entry::line_limits()));
-    for (const std::string_view name : {"call_id", "tool_call_id"}) {
-      const std::string call_id = line.get("content")->get_string(name);
-      if (call_id.empty()) continue;
+  Result<bool> has_result_of_call_id(const session::QueryResult& call, const Tree& content) {
+    for (const auto& [name, call_id] : call_ids_of(content)) {
       Tree condition = object_of("content", object_of(name, Tree::string(call_id)));
       VARVE_TRY_ASSIGN(const auto named, newest("tool_result", std::move(condition), 1));
       // An older one answers an earlier call of that id.

@@ -115,6 +115,29 @@ TEST_F(ContextRecord, AResultWithoutAnIdBelongsToTheLastOpenCallOfItsName) {
             json::parse("[]"));
 }
 
+// As chats have the id of a call.
+TEST_F(ContextRecord, AResultBelongsToTheCallOfItsToolCallId) {
+  record("tool_call", R"({"id":"one","name":"f","tool_call_id":"c1"})");
+  record("tool_call", R"({"id":"two","name":"f","call_id":"c2"})");
+  record("tool_call", R"({"id":"three","name":"f","call_id":"c3"})");
+  EXPECT_EQ(
+      record("tool_result", R"({"name":"f","result":1,"tool_call_id":"c1"})").at("references"),
+      json::parse(R"(["one"])"));
+  EXPECT_EQ(
+      record("tool_result", R"({"name":"f","result":2,"tool_call_id":"c2"})").at("references"),
+      json::parse(R"(["two"])"));
+  // "three" has another id, so its name says nothing.
+  EXPECT_EQ(
+      record("tool_result", R"({"name":"f","result":9,"tool_call_id":"c9"})").at("references"),
+      json::parse("[]"));
+  record("tool_call", R"({"id":"open","name":"f"})");
+  EXPECT_EQ(
+      record("tool_result", R"({"name":"f","result":8,"tool_call_id":"c8"})").at("references"),
+      json::parse(R"(["open"])"));
+  EXPECT_EQ(record("tool_result", R"({"name":"f","result":3,"tool_call_id":""})").at("references"),
+            json::parse(R"(["three"])"));
+}
+
 // Calls of one name that run at once are answered in any order.
 TEST_F(ContextRecord, AResultWithoutAnIdThatNamesItsCallBelongsToNoOther) {
   record("tool_call", R"({"id":"first","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
