@@ -202,8 +202,8 @@ class Window {
     if (!readable) return false;
     if (!request_.keep_together || !entry.is_tool) return true;
     auto all = select_tool_call(first, entry.call_key);
-    if (all.ok() && all->front().place.row != first.place.row) {
-      const session::Selected call = all->front();
+    if (all.ok() && all->entries.front().place.row != first.place.row) {
+      const session::Selected call = all->entries.front();
       const std::string key = std::move(entry.call_key);
       if (is_missing(call, first)) {
         VARVE_TRY_ASSIGN(const bool also, add_item(call, rank_of(call), source, unit, &entry));
@@ -220,8 +220,8 @@ class Window {
     return gather_results(first, *all, source, tokens_max, unit);
   }
 
-  Result<std::vector<session::Selected>> select_tool_call(const session::Selected& entry,
-                                                          const std::string& call_key) {
+  Result<session::ToolCall> select_tool_call(const session::Selected& entry,
+                                             const std::string& call_key) {
     return session().select_tool_call(entry, call_key, now_ms_, &known_calls_[session_number_]);
   }
 
@@ -243,13 +243,12 @@ class Window {
 
   // `all`: a call, which is in the unit or not to be in it, and its results. As messages they are
   // read where there is no room, too: whether they stay messages depends on all of them.
-  Result<bool> gather_results(const session::Selected& first,
-                              const std::vector<session::Selected>& all, Source source,
-                              uint64_t tokens_max, Unit* unit) {
+  Result<bool> gather_results(const session::Selected& first, const session::ToolCall& found,
+                              Source source, uint64_t tokens_max, Unit* unit) {
+    const std::vector<session::Selected>& all = found.entries;
+    if (found.is_crowded) return false;
     // By the built-in estimate each has a token at least: none need be read.
-    const uint64_t tokens_min = all.size() > session::kToolResultsMax + 1 ? UINT64_MAX
-                                : counter_.adds_up()                      ? all.size()
-                                                                          : 0;
+    const uint64_t tokens_min = counter_.adds_up() ? all.size() : 0;
     bool has_room = tokens_min <= tokens_max;
     if (!has_room) note_without_room(all, source, tokens_min);
     EntryText entry;

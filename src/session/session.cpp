@@ -231,9 +231,8 @@ Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>
   return session::select_ids(parts_->core, ids, now_ms);
 }
 
-Result<std::vector<Selected>> Session::select_tool_call(const Selected& entry,
-                                                        std::string_view call_key, int64_t now_ms,
-                                                        KnownCalls* known) {
+Result<ToolCall> Session::select_tool_call(const Selected& entry, std::string_view call_key,
+                                           int64_t now_ms, KnownCalls* known) {
   return session::select_tool_call(parts_->core, entry, call_key, now_ms, known);
 }
 

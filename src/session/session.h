@@ -37,6 +37,7 @@ struct CompactionOptions;
 struct CountedWords;
 struct RankedKeys;
 struct KnownCalls;
+struct ToolCall;
 struct Selected;
 struct SelectedLine;
 struct SharedQuery;
@@ -84,8 +85,8 @@ class Session {
   // select again.
   Result<std::vector<Selected>> select(const query::Query& query);
   Result<std::vector<Selected>> select_ids(const std::vector<std::string>& ids, int64_t now_ms);
-  Result<std::vector<Selected>> select_tool_call(const Selected& entry, std::string_view call_key,
-                                                 int64_t now_ms, KnownCalls* known);
+  Result<ToolCall> select_tool_call(const Selected& entry, std::string_view call_key,
+                                    int64_t now_ms, KnownCalls* known);
   Result<bool> is_tool(const Selected& entry);
   Result<SelectedLine> read(const Selected& entry);
   [[nodiscard]] int64_t now_ms() const;  // by the store's clock

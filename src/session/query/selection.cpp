@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -26,14 +27,20 @@ class ToolCalls {
     return before && is_anothers(result, *before) ? std::nullopt : before;
   }
 
-  // The call first, then ascending; only some of more than kToolResultsMax results.
-  [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call) const {
+  // The call first, then ascending. Those of a crowded call are not counted again for each of them.
+  [[nodiscard]] std::vector<uint32_t> with_results(uint32_t call, bool* is_crowded) const {
     std::vector<uint32_t> rows = {call};
+    std::set<uint32_t>& crowded = known_.crowded[std::string(call_key_)];
+    *is_crowded = crowded.contains(call);
+    if (*is_crowded) return rows;
     add_referring(call, &rows);
     if (!call_key_.empty()) add_following(call, &rows);
     std::sort(rows.begin() + 1, rows.end());
     rows.erase(std::unique(rows.begin() + 1, rows.end()), rows.end());
-    return rows;
+    *is_crowded = rows.size() > kToolResultsMax + 1;
+    if (!*is_crowded) return rows;
+    crowded.insert(call);
+    return {call};
   }
 
  private:
@@ -169,9 +176,8 @@ Result<std::vector<Selected>> select_ids(Core& core, const std::vector<std::stri
   return selected;
 }
 
-Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
-                                               std::string_view call_key, int64_t now_ms,
-                                               KnownCalls* known) {
+Result<ToolCall> select_tool_call(Core& core, const Selected& entry, std::string_view call_key,
+                                  int64_t now_ms, KnownCalls* known) {
   VARVE_TRY(core.prepare_facets());
   const std::shared_lock lock(core.index_mutex);
   if (!core.index.has_facets() || !stands(core, entry.place)) return log::replaced();
@@ -181,16 +187,16 @@ Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry
   const auto call = core.index.type(row) == kCall     ? std::optional(row)
                     : core.index.type(row) == kResult ? calls.call_of(row)
                                                       : std::nullopt;
-  std::vector<Selected> all;
+  ToolCall found;
   if (!call && !core.index.is_damaged()) {
-    all.push_back(entry);
-    return all;
+    found.entries.push_back(entry);
+    return found;
   }
   if (!call) return log::replaced();
-  const std::vector<uint32_t> rows = calls.with_results(*call);
-  for (const uint32_t one : rows) all.push_back(selected_row(core, one));
+  const std::vector<uint32_t> rows = calls.with_results(*call, &found.is_crowded);
+  for (const uint32_t one : rows) found.entries.push_back(selected_row(core, one));
   if (core.index.is_damaged()) return log::replaced();  // the next prepare_query() repairs it
-  return all;
+  return found;
 }
 
 Result<bool> is_tool(const Core& core, const Selected& entry) {

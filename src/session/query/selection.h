@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,18 +44,22 @@ struct KnownCalls {
   boost::unordered_flat_map<uint32_t, std::optional<uint32_t>> referenced;  // by the result
   std::map<std::string, ByRow, std::less<>> before;  // by the call key, then the result
   boost::unordered_flat_map<uint32_t, bool> named;   // by the call: whether a result names it
+  std::map<std::string, std::set<uint32_t>, std::less<>> crowded;  // by the call key: those calls
+};
+
+struct ToolCall {
+  std::vector<Selected> entries;  // the call first, then its results
+  bool is_crowded = false;        // by more than kToolResultsMax results: the call is alone
 };
 
 // A tool call and its results, the call first, whichever of them `entry` is; `entry` alone when it
 // has no counterpart or is neither. A result belongs to the call that its references name, else to
 // the last call before it with the same call id. `call_key`: entry::content_key of the entry's call
 // id; empty when it has none. Results by call id are only those of this key: of a result that names
-// a call with another one, select the call's. Of more than kToolResultsMax results only some.
-// errors: kGone, after which `known` is of another log.
+// a call with another one, select the call's. errors: kGone, after which `known` is of another log.
 inline constexpr size_t kToolResultsMax = 4096;  // too many for any context
-Result<std::vector<Selected>> select_tool_call(Core& core, const Selected& entry,
-                                               std::string_view call_key, int64_t now_ms,
-                                               KnownCalls* known);
+Result<ToolCall> select_tool_call(Core& core, const Selected& entry, std::string_view call_key,
+                                  int64_t now_ms, KnownCalls* known);
 
 // Whether it is a tool's call or result. Nothing is read. kGone.
 Result<bool> is_tool(const Core& core, const Selected& entry);

@@ -7,7 +7,9 @@
 
 #include "context/build.h"
 #include "context/counter.h"
+#include "entry/content_key.h"
 #include "json/tree.h"
+#include "session/query/selection.h"
 #include "unit/session/session_disk.h"
 #include "unit/session/watched_storage.h"
 
@@ -72,6 +74,40 @@ TEST_F(LargeToolCall, IsGatheredOnceWhereThereIsNoRoomForIt) {
 TEST_F(LargeToolCall, OfMoreResultsThanAnyContextTakesIsLookedForOnce) {
   add(4097, 300);
   EXPECT_EQ(build_with(1'000'000), "1");
+}
+
+// To count 4,097 of them anew for each of the others read 400,000,000 postings.
+TEST_F(LargeToolCall, OfFarMoreResultsIsLookedForOnce) {
+  add(100'000, 0);
+  EXPECT_EQ(build_newest(), "1") << "the finding";
+}
+
+TEST_F(LargeToolCall, IsKnownForItOnceItWasCounted) {
+  add(4097, 0);
+  const auto selected = session_->select_ids({"call"}, 0);
+  ASSERT_TRUE(selected.ok());
+  const session::Selected& call = selected->front();
+  const std::string key = entry::content_string_key("call_id", "c");
+  session::KnownCalls known;
+  for (int i = 0; i < 2; ++i) {
+    const auto found = session_->select_tool_call(call, key, 0, &known);
+    ASSERT_TRUE(found.ok());
+    EXPECT_TRUE(found->is_crowded);
+    EXPECT_EQ(found->entries.size(), 1u);
+  }
+  // What is known is not counted again.
+  known.crowded.clear();
+  ASSERT_TRUE(session_
+                  ->add_batch(R"({"id":"few","type":"tool_call","content":{"call_id":"c"}})"
+                              "\n"
+                              R"({"type":"tool_result","content":{"call_id":"c"}})"
+                              "\n")
+                  .ok());
+  const auto few = session_->select_ids({"few"}, 0);
+  ASSERT_TRUE(few.ok());
+  EXPECT_EQ(session_->select_tool_call(few->front(), key, 0, &known)->entries.size(), 2u);
+  known.crowded[key].insert(few->front().place.row);
+  EXPECT_EQ(session_->select_tool_call(few->front(), key, 0, &known)->entries.size(), 1u);
 }
 
 TEST_F(LargeToolCall, IsWholeWhereThereIsRoom) {
