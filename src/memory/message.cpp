@@ -77,12 +77,11 @@ std::string speaker_of(const json::Tree& message) {
 
 std::string content_text(const json::Tree& message) {
   const json::Tree* content = message.get("content");
+  const bool is_entry = is_given_as_entry(message);
+  const json::Tree* said = is_entry ? content->get("message") : nullptr;
+  if (said != nullptr) content = said;
   if (content == nullptr) return {};
-  if (is_given_as_entry(message)) {
-    const json::Tree* text = content->get("message");
-    if (text != nullptr && text->is_string()) return text->text();
-  }
-  if (content->is_null() && message.get("role") != nullptr) return {};
+  if (content->is_null() && (is_entry || message.get("role") != nullptr)) return {};
   return content->is_string() ? content->text() : content->canonical();
 }
 

@@ -61,6 +61,19 @@ TEST(Window, ARoleThatIsNotOneLineSpeaksForNobody) {
   EXPECT_EQ(window.text(), "user: hi\nmessage: hi\nmessage: hi\n");
 }
 
+TEST(Window, WhatIsSaidIsTheSameInTheFormOfTheLog) {
+  SetClock clock;
+  Window window(5, clock);
+  const std::string calls = R"("tool_calls":[{"function":{"name":"f","arguments":"{}"}}])";
+  ASSERT_TRUE(window.add(R"({"role":"ai","content":null,)" + calls + "}").ok());
+  ASSERT_TRUE(
+      window.add(R"({"type":"message","content":{"role":"ai","message":null,)" + calls + "}}")
+          .ok());
+  ASSERT_TRUE(window.add(R"({"role":"ai","content":[1]})").ok());
+  ASSERT_TRUE(window.add(R"({"type":"message","content":{"role":"ai","message":[1]}})").ok());
+  EXPECT_EQ(window.text(), "ai: f {}\nai: f {}\nai: [1]\nai: [1]\n");
+}
+
 // The lines of a content are indented after its first.
 TEST(Window, NoRoleBeginsLikeALineOfAContent) {
   SetClock clock;
