@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -159,7 +160,8 @@ class Recorder {
     return invalid("name", "'name' must be the tool's name, a string that is not empty");
   }
 
-  // As the first of its references, unless they name it already.
+  // As the first of its references, unless they name it already, and no other call before it: a
+  // result belongs to the first of them that is a call.
   Status refer_to_call() {
     VARVE_TRY_ASSIGN(const std::string id, find_call());
     if (id.empty()) return {};
@@ -167,9 +169,15 @@ class Recorder {
     references.push(Tree::string(id));
     if (const Tree* given = entry_.get("references")) {
       if (!given->is_array()) return {};  // add() says what is wrong with it
-      for (const Tree& item : given->items()) {
-        if (item.is_string() && item.text() == id) return {};
-        references.push(item);
+      const std::span<const Tree> items = given->items();
+      const auto is_call = [&](const Tree& item) { return item.is_string() && item.text() == id; };
+      const auto place = std::find_if(items.begin(), items.end(), is_call);
+      if (place != items.end()) {
+        VARVE_TRY_ASSIGN(const bool is_behind, names_call({items.begin(), place}));
+        if (!is_behind) return {};
+      }
+      for (const Tree& item : items) {
+        if (!is_call(item)) references.push(item);
       }
     }
     entry_.set("references", std::move(references));
@@ -179,8 +187,10 @@ class Recorder {
   // Empty when there is none.
   Result<std::string> find_call() {
     if (const Tree* call_id = content_.get("call_id")) return last_call_with("call_id", *call_id);
-    VARVE_TRY_ASSIGN(const bool is_named, names_call());
-    if (is_named) return std::string();
+    if (const Tree* given = entry_.get("references")) {
+      VARVE_TRY_ASSIGN(const bool is_named, names_call(given->items()));
+      if (is_named) return std::string();
+    }
     // As chats have it. What a call is called is only a guess, and wrong for one of another id.
     const bool has_id = !content_.get_string("tool_call_id").empty();
     for (const std::string_view member : {"tool_call_id", "call_id"}) {
@@ -218,12 +228,10 @@ class Recorder {
     return calls.results.empty() ? std::string() : calls.results.front().id();
   }
 
-  // Whether the references that came with the result name a call that is there.
-  Result<bool> names_call() {
-    const Tree* given = entry_.get("references");
-    if (given == nullptr) return false;
+  // Whether some of the references that came with the result name a call that is there.
+  Result<bool> names_call(std::span<const Tree> references) {
     Tree ids = Tree::array();
-    for (const Tree& item : given->items()) {  // add() says what is wrong with the others
+    for (const Tree& item : references) {  // add() says what is wrong with the others
       if (item.is_string() && is_valid_id(item.text())) ids.push(item);
     }
     if (ids.items().empty()) return false;

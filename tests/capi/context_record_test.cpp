@@ -92,6 +92,10 @@ TEST_F(ContextRecord, AResultRefersToTheCallOfItsId) {
   const json::object again =
       record("tool_result", R"({"call_id":"c1","result":1,"references":["x","old"]})");
   EXPECT_EQ(again.at("references"), json::parse(R"(["x","old"])"));
+  // It would belong to the first call that it names.
+  const json::object behind =
+      record("tool_result", R"({"call_id":"c1","result":1,"references":["x","other","old"]})");
+  EXPECT_EQ(behind.at("references"), json::parse(R"(["old","x","other"])"));
 }
 
 TEST_F(ContextRecord, ACallIdOfNullIsNone) {
