@@ -560,6 +560,16 @@ void Core::measure_capped_files() {
   }
 }
 
+void Core::follow_sizes() {
+  if (!storage->was_locked_by_others()) return;
+  measure_capped_files();
+  vectors.look();
+  const auto document = storage->open_document(index::kSnapshotFile);
+  if (!document.ok() && document.code() != Code::kNotFound) return;
+  const std::unique_lock lock(index_mutex);
+  saved.size_bytes = document.ok() ? (*document)->size_bytes() : 0;
+}
+
 uint64_t Core::deleted_count() const {
   const std::shared_lock lock(index_mutex);
   return index.deleted_count();

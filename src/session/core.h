@@ -250,6 +250,9 @@ class Core {
   }
   // Looks up the present sizes of these two files.
   void measure_capped_files();
+  // For the holder of the storage's lock: the sizes of what others may have written since, of which
+  // the log tells nothing.
+  void follow_sizes();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
   Status refresh_metadata();

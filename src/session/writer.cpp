@@ -318,6 +318,7 @@ void Writer::note_failure(std::string_view operation, const Status& failure) noe
 Status Writer::commit_locked(Group& group) {
   const WriteRequest& first = *group.front();
   core_.follow_metadata();  // how long the session lives may have been changed by others
+  core_.follow_sizes();
   if (!first.recover) return first.call();
   if (!first.even_expired) VARVE_TRY(core_.check_not_expired());
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {

@@ -195,6 +195,37 @@ TEST_F(AutomaticCompaction, ALargeAddThatIsRefusedDelaysNoOther) {
   EXPECT_LT(number, 120) << "at the threshold";
 }
 
+// Of these files the log tells nothing, so whoever writes looks at them after others wrote.
+TEST_F(AutomaticCompaction, WhatOthersWroteBesideTheLogCounts) {
+  const auto write = [](Session& other, int kind) -> Status {
+    const std::string large(15'000, 'v');
+    if (kind == 0) return other.kv_set("key", large);
+    if (kind == 1) return other.transcript_append("user", large);
+    VARVE_TRY(other.add(text(0)));
+    return other.put_vector("e0", std::vector<float>(3'750, 0.5F));
+  };
+  for (int kind = 0; kind < 3; ++kind) {
+    SCOPED_TRACE(kind);
+    const auto session = make(20'000);
+    ASSERT_TRUE(session->add(text(1000)).ok());
+    const auto other = disks_.back().open();
+    ASSERT_TRUE(write(*other, kind).ok());
+    EXPECT_LT(fill(*session, 2000), 12);
+    EXPECT_LE(session->size_bytes(), 20'000u);
+  }
+}
+
+// As it was last saved, by whom ever.
+TEST_F(AutomaticCompaction, TheIndexThatAnotherSavedCounts) {
+  const auto session = make(20'000);
+  const auto other = disks_.back().open();
+  ASSERT_TRUE(other->add(text(1000)).ok());
+  ASSERT_TRUE(other->rebuild_index().ok());
+  ASSERT_TRUE(session->add(text(1001)).ok());
+  EXPECT_EQ(session->size_bytes(),
+            disks_.back().bytes("memory.jsonl").size() + disks_.back().bytes("index.bin").size());
+}
+
 TEST_F(AutomaticCompaction, MakesRoomForKeysTurnsAndVectorsToo) {
   const std::string text(12'000, 'x');
   const std::function<Status(Session&)> writes[] = {
