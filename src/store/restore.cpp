@@ -10,7 +10,9 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "json/object_reader.h"
+#include "log/atomic_file.h"
 #include "log/directory_engine.h"
+#include "log/memory_storage.h"
 #include "session/metadata/expiry.h"
 #include "session/metadata/metadata.h"
 #include "session/retries.h"
@@ -91,6 +93,12 @@ class ReadOnlyStore {
     return source;
   }
 
+  // Of a session of which nothing else may be left; kNotFound when there are none.
+  Result<std::string> tombstones_of(const std::string& id) const {
+    VARVE_TRY_ASSIGN(const auto directory, sessions_->open_directory(id));
+    return log::read_file(*directory, log::kTombstonesFile, log::kDocumentBytesMax);
+  }
+
  private:
   ReadOnlyStore() = default;
 
@@ -117,16 +125,31 @@ class TombstoneUnion {
     return other.for_each_tombstone([&](const std::string& id, std::string_view line) {
       if (!known_.insert(id).second) return Status();
       added_ += 1;
+      added_bytes_ += line.size();
       return sink_.append(line);
     });
   }
 
+  // Those of a copy that has lost its log and its metadata, and so is no session any more.
+  Status add_text(const Result<std::string>& tombstones, Clock& clock) {
+    if (tombstones.code() == Code::kNotFound) return {};
+    VARVE_TRY(tombstones);
+    const auto kept = std::make_shared<log::MemorySession>();
+    kept->tombstones = *tombstones;
+    SessionSource source(std::make_unique<log::MemoryStorage>(kept, clock),
+                         session::Recovery::kTail);
+    VARVE_TRY(source.hold_still());
+    return add(source);
+  }
+
   [[nodiscard]] uint64_t added() const { return added_; }
+  [[nodiscard]] uint64_t added_bytes() const { return added_bytes_; }
 
  private:
   log::Sink& sink_;
   std::unordered_set<std::string> known_;
   uint64_t added_ = 0;
+  uint64_t added_bytes_ = 0;
 };
 
 class Restore {
@@ -303,6 +326,7 @@ class Restore {
       return source.copy(log::Stream::kEntries, 0, scan.entries_end, sink);
     };
     uint64_t reapplied = 0;
+    uint64_t reapplied_bytes = 0;
     bool replaces = false;
     contents.tombstones = [&](log::Sink& sink) -> Status {
       TombstoneUnion all(sink);
@@ -310,6 +334,7 @@ class Restore {
       VARVE_TRY_ASSIGN(replaces, add_deletions_of_present(id, all));
       VARVE_TRY(add_deletions_of_others(id, all));
       reapplied = all.added();
+      reapplied_bytes = all.added_bytes();
       return {};
     };
     VARVE_TRY_ASSIGN(const auto names, source.documents());
@@ -329,7 +354,7 @@ class Restore {
         install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
     if (replaces) replaced_ += 1;
     reapplied_ += reapplied;
-    bytes_ += scan.entries_end + scan.tombstones_end;
+    bytes_ += scan.entries_end + scan.tombstones_end + reapplied_bytes;
     return {};
   }
 
@@ -351,7 +376,11 @@ class Restore {
   // one that had expired was created anew, or is in use again.
   Result<bool> add_deletions_of_present(const std::string& id, TombstoneUnion& all) {
     auto storage = context_.engine.open(id);
-    if (storage.code() == Code::kNotFound) return false;
+    if (storage.code() == Code::kNotFound) {
+      VARVE_TRY(
+          all.add_text(context_.engine.session_document(id, log::kTombstonesFile), context_.clock));
+      return false;
+    }
     if (!storage.ok()) return std::move(storage).status();
     if (!options_.overwrite) {
       VARVE_TRY_ASSIGN(const bool is_over, is_over_now(id, **storage));
@@ -366,7 +395,9 @@ class Restore {
   Status add_deletions_of_others(const std::string& id, TombstoneUnion& all) {
     if (!others_) return {};
     auto other = others_->session(id);
-    if (other.code() == Code::kNotFound) return {};
+    if (other.code() == Code::kNotFound) {
+      return all.add_text(others_->tombstones_of(id), context_.clock);
+    }
     if (!other.ok()) return std::move(other).status();
     return all.add(**other);
   }

@@ -50,24 +50,6 @@ TEST_F(RestoreTest, BringsADroppedSessionBack) {
   EXPECT_EQ(alive("store", "notes"), (Texts{"a", "c", "d"}));
 }
 
-TEST_F(RestoreTest, ADeletionThatBothKnowIsNotReapplied) {
-  const auto store = open("store");
-  const auto notes = create(*store, "notes");
-  add(*notes, {"a", "b", "c"});
-  ASSERT_TRUE(notes->remove("a", "").ok());
-  backed_up(*store);
-  ASSERT_TRUE(notes->remove("b", "").ok());
-  const json::Tree report = restored(*store, R"({"overwrite":true})");
-  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
-  // Nobody has opened it yet, to count what is in it.
-  const auto listed = *store->sessions({});
-  ASSERT_EQ(listed.get("sessions")->items().size(), 1U);
-  EXPECT_EQ(listed.get("sessions")->items()[0].get_int64("total_entries"), 1);
-  EXPECT_EQ(alive(*store, "notes"), Texts{"c"});
-  const std::string dead = file("store/sessions/notes/tombstones.jsonl");
-  EXPECT_EQ(std::count(dead.begin(), dead.end(), '\n'), 2);
-}
-
 // Only entries have deletions that a restore knows.
 TEST_F(RestoreTest, KeysTurnsAndTitleAreThoseOfTheBackup) {
   const auto store = open("store");
@@ -277,27 +259,6 @@ TEST_F(RestoreTest, NoSessionIsNotEverySession) {
   add(*notes, {"b"});
   EXPECT_EQ(refusal(*store, R"({"sessions":[],"overwrite":true})"), Code::kInvalidArgument);
   EXPECT_EQ(alive(*store, "notes"), (Texts{"a", "b"}));
-}
-
-TEST_F(RestoreTest, AnOldBackupDoesNotBringForgottenEntriesBack) {
-  const auto store = open("store");
-  const auto notes = create(*store, "notes");
-  add(*notes, {"kept", "forgotten"});
-  backed_up(*store);
-  ASSERT_TRUE(notes->remove("forgotten", "asked for by Ann").ok());
-  add(*notes, {"later"});
-
-  const json::Tree report = restored(*store, R"({"overwrite":true})");
-  EXPECT_EQ(report.get_int64("replaced"), 1);
-  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
-  EXPECT_EQ(report.get_int64("entries"), 1);
-  EXPECT_EQ(alive(*store, "notes"), Texts{"kept"});
-  EXPECT_NE(file("store/sessions/notes/tombstones.jsonl").find("asked for by Ann"),
-            std::string::npos);
-  EXPECT_TRUE(is_sound(*store, "notes"));
-  // The old handle is of a session that is no more.
-  EXPECT_EQ(notes->add(text_of("lost", "1")).code(), Code::kNotFound);
-  EXPECT_EQ(notes->get("kept").code(), Code::kNotFound);
 }
 
 // Between the look at what is there and the moment at which the restored one takes its name.

@@ -1,0 +1,82 @@
+// Deletions that a restore applies to what it brings back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "backup_rig.h"
+
+namespace varve::store {
+namespace {
+
+class RestoredDeletions : public BackupFixture {};
+
+TEST_F(RestoredDeletions, ADeletionThatBothKnowIsNotReapplied) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"a", "b", "c"});
+  ASSERT_TRUE(notes->remove("a", "").ok());
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("b", "").ok());
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  // Nobody has opened it yet, to count what is in it.
+  const auto listed = *store->sessions({});
+  ASSERT_EQ(listed.get("sessions")->items().size(), 1U);
+  EXPECT_EQ(listed.get("sessions")->items()[0].get_int64("total_entries"), 1);
+  EXPECT_EQ(alive(*store, "notes"), Texts{"c"});
+  const std::string dead = file("store/sessions/notes/tombstones.jsonl");
+  EXPECT_EQ(std::count(dead.begin(), dead.end(), '\n'), 2);
+}
+
+TEST_F(RestoredDeletions, AnOldBackupDoesNotBringForgottenEntriesBack) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"kept", "forgotten"});
+  backed_up(*store);
+  ASSERT_TRUE(notes->remove("forgotten", "asked for by Ann").ok());
+  add(*notes, {"later"});
+
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(report.get_int64("replaced"), 1);
+  EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+  EXPECT_EQ(report.get_int64("entries"), 1);
+  EXPECT_EQ(report.get_count("bytes"), file("store/sessions/notes/memory.jsonl").size() +
+                                           file("store/sessions/notes/tombstones.jsonl").size());
+  EXPECT_EQ(alive(*store, "notes"), Texts{"kept"});
+  EXPECT_NE(file("store/sessions/notes/tombstones.jsonl").find("asked for by Ann"),
+            std::string::npos);
+  EXPECT_TRUE(is_sound(*store, "notes"));
+  // The old handle is of a session that is no more.
+  EXPECT_EQ(notes->add(text_of("lost", "1")).code(), Code::kNotFound);
+  EXPECT_EQ(notes->get("kept").code(), Code::kNotFound);
+}
+
+// What is left of a copy, or of the session that is here, may be its deletions alone.
+TEST_F(RestoredDeletions, DeletionsAreAppliedThoughNothingElseIsLeft) {
+  const auto store = open("store");
+  {
+    const auto notes = create(*store, "notes");
+    add(*notes, {"kept", "forgotten"});
+    backed_up(*store);
+    ASSERT_TRUE(notes->remove("forgotten", "").ok());
+  }
+  const std::string deletions = file("store/sessions/notes/tombstones.jsonl");
+  ASSERT_TRUE(store->delete_session("notes").ok());
+  for (const std::string where : {"left", "here"}) {
+    SCOPED_TRACE(where);
+    const auto other = open(where);
+    disk_.write_file(where + "/sessions/notes/tombstones.jsonl", deletions + "torn");
+    const bool is_here = where == "here";
+    const json::Tree report =
+        restored(is_here ? *other : *store,
+                 is_here ? R"({"overwrite":true})" : R"({"tombstones_from":"left"})");
+    EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+    EXPECT_EQ(report.get_int64("replaced"), 0);
+    EXPECT_EQ(report.get_count("bytes"),
+              file("copy/sessions/notes/memory.jsonl").size() + deletions.size());
+    EXPECT_EQ(alive(is_here ? *other : *store, "notes"), Texts{"kept"});
+  }
+}
+
+}  // namespace
+}  // namespace varve::store
