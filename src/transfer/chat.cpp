@@ -138,7 +138,7 @@ std::string_view type_of_message(const Tree& message) {
   return has_result ? "tool_result" : "message";
 }
 
-Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {
+Result<Tree> entry_of_message(json::Value element, uint64_t place) {
   const auto role = element.is_object() ? element.find("role") : std::nullopt;
   const std::string_view item_type = type_of_item(element);
   if (item_type.empty() && (!role || !role->is_string())) {
@@ -147,7 +147,7 @@ Result<Tree> entry_of_message(json::Value element, uint64_t ordinal) {
   const Tree message = Tree::from(element);
   Tree entry = Tree::object();
   entry.set("id",
-            Tree::string(stable_id("chat", std::to_string(ordinal) + ":" + message.canonical())));
+            Tree::string(stable_id("chat", std::to_string(place) + ":" + message.canonical())));
   entry.set("type", Tree::string(item_type.empty() ? type_of_message(message) : item_type));
   if (const auto time_ms = time_of(message)) {
     entry.set("timestamp", Tree::string(format_rfc3339(*time_ms)));

@@ -28,8 +28,8 @@ Result<json::Tree> entry_of_knowledge(json::Value element);
   return kind == "tool_use" || is_answered_call(kind);
 }
 
-// The entry for a message; `ordinal` is its place in the conversation.
-Result<json::Tree> entry_of_message(json::Value element, uint64_t ordinal);
+// The entry for a message; `place` is that of the element.
+Result<json::Tree> entry_of_message(json::Value element, uint64_t place);
 
 // Of a call of a tool, or a result, that is no part of a message, as in OpenAI's responses: the
 // type of its entry. Empty for anything else.

@@ -296,7 +296,9 @@ std::optional<Element> ElementReader::next_member() {
   if (!is_said || !value.is_whole) return std::nullopt;
   if (value.is_too_long) return fault(line, "the element is longer than " + limit_text());
   text_ = "{\"role\":\"system\",\"content\":" + text_ + "}";
-  return element(line, text_);
+  Element said{text_, line, ordinal_++, {}};
+  said.place = 0;  // of one object, which is all that this reader or its input begins with
+  return said;
 }
 
 // More arrays may follow the array, or objects one over several lines. Text on its last line is
@@ -383,16 +385,22 @@ std::optional<Element> ElementReader::element(uint64_t line, std::string_view te
     inner_ = std::make_unique<Inner>(value, *this, line);
     return std::nullopt;
   }
-  return Element{text, line, ordinal_++, {}};
+  Element found{text, line, ordinal_++, {}};
+  found.place = found.ordinal;
+  return found;
 }
 
 struct ElementReader::Inner {
   Inner(std::string_view value, const ElementReader& outer, uint64_t first_line)
-      : text(value), line(first_line), reader(input, outer.format_, outer.element_bytes_max_) {
+      : text(value),
+        line(first_line),
+        first_place(outer.ordinal_),
+        reader(input, outer.format_, outer.element_bytes_max_) {
     reader.is_inner_ = true;
   }
   std::string text;
   uint64_t line;
+  uint64_t first_place;
   TextInput input{text};
   ElementReader reader;
 };
@@ -408,6 +416,7 @@ std::optional<Element> ElementReader::next_inner() {
   }
   found->line += inner_->line - 1;
   found->ordinal = ordinal_++;
+  found->place += inner_->first_place;
   return found;
 }
 

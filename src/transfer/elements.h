@@ -26,6 +26,10 @@ struct Element {
   uint64_t line = 0;      // where it begins; counted from 1
   uint64_t ordinal = 0;   // among all elements, valid or not; counted from 0
   std::string fault;      // why there is no text
+  // The ordinal, by which messages are told apart. What a conversation has as `system` has that of
+  // its beginning wherever it stands, or it would be another one when messages were added before
+  // it.
+  uint64_t place = 0;
 };
 
 class ElementReader {

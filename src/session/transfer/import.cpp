@@ -146,8 +146,7 @@ class Import {
     if (kind == transfer::ImportFormat::kMcp) {
       return transfer::entry_of_knowledge(document_.root());
     }
-    VARVE_TRY_ASSIGN(json::Tree entry,
-                     transfer::entry_of_message(document_.root(), element.ordinal));
+    VARVE_TRY_ASSIGN(json::Tree entry, transfer::entry_of_message(document_.root(), element.place));
     refer_to_calls(&entry);
     return entry;
   }

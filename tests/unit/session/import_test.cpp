@@ -265,6 +265,28 @@ TEST_P(Import, AChatKeepsItsOrderAndGrows) {
   EXPECT_EQ(all[3].get("content")->get_string("message"), "Again?");
 }
 
+// As programs write it that sort the members of an object.
+TEST_P(Import, AChatWithItsSystemBehindItsMessagesGrows) {
+  const auto chat = [](const std::string& more) {
+    return R"({"messages":[{"role":"user","content":"Hi"}, {"role":"assistant","content":"Yes"})" +
+           more + R"(],"model":"m","system":"Be brief"})";
+  };
+  const std::string more = R"(,{"role":"user","content":"Why?"})";
+  EXPECT_EQ(counts(import(chat(""))), (Counts{3, 0, 0}));
+  expect_again_adds_nothing(chat(""), 3);
+  EXPECT_EQ(counts(import(chat(more))), (Counts{1, 3, 0}));
+  expect_again_adds_nothing(chat(more), 4);
+  // Of several conversations each has its own.
+  const std::string first = R"({"messages":[{"role":"user","content":"1"}],"system":"Be kind"})";
+  const auto both = [&](const std::string& added) { return first + "\n" + chat(added) + "\n"; };
+  EXPECT_EQ(counts(import(both(""))), (Counts{5, 0, 0}));
+  EXPECT_EQ(counts(import(both(more))), (Counts{1, 5, 0}));
+  std::vector<std::string> said;
+  for (const auto& entry : entries()) said.push_back(entry.get("content")->get_string("message"));
+  EXPECT_EQ(said, (std::vector<std::string>{"Hi", "Yes", "Be brief", "Why?", "1", "Be kind", "Hi",
+                                            "Yes", "Be brief", "Why?"}));
+}
+
 TEST_P(Import, AChatMayComeAsLinesOrInAnObject) {
   const std::string one = R"({"role":"user","content":"Hi"})";
   const std::string two = R"({"role":"tool","tool_call_id":"t","content":"9"})";
