@@ -125,6 +125,7 @@ class OpenStore final : public Store, private session::StoreServices {
   Result<SessionPointer> open_if_of(const query::Query& query, const std::string& id);
   Status make_way_for(const std::string& id);
   Status make_way(std::string_view id);
+  void write_kept_entries(std::string_view id);
   Status look_at_still(const std::string& id, const CopyContext::Look& look);
   Status drop(std::string_view id, const log::Engine::DropWanted& wanted);
   Status remove_expired(std::string_view id);

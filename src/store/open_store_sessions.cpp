@@ -286,9 +286,18 @@ Status OpenStore::remove_expired(std::string_view id) {
   });
 }
 
+// Entries that the disk did not take are in no file, and the session's lock is held for them: it
+// may take them by now. Best effort.
+void OpenStore::write_kept_entries(std::string_view id) {
+  if (settings_.failure_buffer_bytes_max == 0) return;
+  const auto session = find_open(id);
+  if (session) (void)session->flush(0).ok();
+}
+
 // Before a session loses its name: a lock that is kept here would be in the way. If the session
 // stays, it is shared from then on.
 Status OpenStore::make_way(std::string_view id) {
+  write_kept_entries(id);
   if (!settings_.exclusive) return {};
   const auto session = find_open(id);
   return session ? session->stop_keeping_lock() : Status();
@@ -296,6 +305,7 @@ Status OpenStore::make_way(std::string_view id) {
 
 // Only recovery `salvage` asks whether a batch at the end may still be written.
 Status OpenStore::look_at_still(const std::string& id, const CopyContext::Look& look) {
+  write_kept_entries(id);
   const bool is_asked = settings_.exclusive && settings_.recovery == session::Recovery::kSalvage;
   const auto session = is_asked ? find_open(id) : nullptr;
   return session ? session->look_at_still(look) : look(false);

@@ -64,6 +64,26 @@ TEST_F(StoreFailures, ASyncDoesNotAnswerForWhatIsInMemoryOnly) {
   EXPECT_NE(log.value_or("").find(R"("id":"a")"), std::string::npos);
 }
 
+TEST_F(StoreFailures, WhatIsInMemoryOnlyIsWrittenBeforeTheSessionIsCopiedReplacedOrDeleted) {
+  const auto store = *Store::open("store", R"({"integrity":{"io_failure":"buffer"}})",
+                                  {&disk_, &clock_, &random_});
+  const auto keep = [&](session::Session& session, const Texts& ids) {
+    fail(OperationKind::kAppend, "s1/memory.jsonl");
+    add(session, ids);
+    let_be();
+  };
+  const auto session = *store->create_session(R"({"session_id":"s1"})");
+  keep(*session, {"a"});
+  backed_up(*store);
+  EXPECT_EQ(alive("copy", "s1"), Texts{"a"});
+  keep(*session, {"b"});
+  restored(*store, R"({"overwrite":true})");
+  EXPECT_EQ(alive(*store, "s1"), Texts{"a"});
+  const auto again = *store->open_session("s1");
+  keep(*again, {"c"});
+  EXPECT_TRUE(store->delete_session("s1").ok());
+}
+
 TEST_F(StoreFailures, ASessionOfANewerVersionExistsHoweverOldItIs) {
   const auto store = open("store");
   disk_.write_file("store/sessions/s1/metadata.json", R"({"version":2,"ttl_hours":1})");
