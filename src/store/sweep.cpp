@@ -1,5 +1,7 @@
 #include "store/sweep.h"
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -16,6 +18,14 @@ namespace {
 constexpr size_t kProblemsMax = 1000;
 // So many rows of dropped sessions are no trouble, however few sessions there are.
 constexpr uint64_t kDeadRowsMax = 100;
+
+// Nothing where it cannot be told.
+std::optional<uint64_t> vector_bytes(session::Session& session) {
+  const auto stats = session.stats();
+  const json::Tree* sizes = stats.ok() ? stats->get("size_bytes") : nullptr;
+  if (sizes == nullptr) return std::nullopt;
+  return sizes->get_count("vectors");
+}
 
 class Sweep {
  public:
@@ -90,10 +100,13 @@ class Sweep {
     }
     VARVE_TRY(session->settle_last_access());
     if (session->expired_entry_count() == 0) return {};
+    const uint64_t had_bytes = vector_bytes(*session).value_or(0);
     VARVE_TRY_ASSIGN(const json::Tree report, session->compact({}));
+    const uint64_t has_bytes = vector_bytes(*session).value_or(had_bytes);
     compacted_ += 1;
     dropped_ += report.get("dropped")->get_count("expired");
     freed_bytes_ += report.get_count("bytes_before") - report.get_count("bytes_after");
+    freed_bytes_ += had_bytes - std::min(had_bytes, has_bytes);  // others may put some meanwhile
     return {};
   }
 

@@ -234,6 +234,23 @@ TEST_P(SweepTest, ExpiredEntriesGoFromTheFiles) {
   EXPECT_EQ(sweep().get_int64("sessions_compacted"), 0);
 }
 
+TEST_P(SweepTest, BytesOfVectorsAreFreedToo) {
+  const auto session = create(R"({"session_id":"s1"})");
+  ASSERT_TRUE(session->add(kSweptEntry).ok());
+  ASSERT_TRUE(
+      session->add(R"({"id":"b","type":"message","content":"tea","ttl_seconds":3600})").ok());
+  ASSERT_TRUE(session->put_vector("b", std::vector<float>(1'000, 0.5F)).ok());
+  const auto bytes = [&] {
+    const json::Tree stats = *session->stats();
+    return stats.get("size_bytes")->get_count("log") +
+           stats.get("size_bytes")->get_count("vectors");
+  };
+  const uint64_t before = bytes();
+  clock_.advance_ms(kHourMs);
+  const uint64_t freed = sweep().get_count("bytes_freed");
+  EXPECT_EQ(freed, before - bytes());
+}
+
 // It went when it was deleted, and is no reason to write the log anew.
 TEST_P(SweepTest, AnEntryThatWasDeletedBeforeItExpiredIsNotSweptOut) {
   const auto session = create(R"({"session_id":"s1"})");
