@@ -115,19 +115,24 @@ class TombstoneUnion {
 
   Status begin(SessionSource& source, uint64_t end) {
     VARVE_TRY(source.copy(log::Stream::kTombstones, 0, end, sink_));
-    return source.for_each_tombstone([&](const std::string& id, std::string_view) {
-      known_.insert(id);
-      return Status();
-    });
+    return source
+        .for_each_tombstone([&](const std::string& id, std::string_view) {
+          known_.insert(id);
+          return Status();
+        })
+        .status();
   }
 
   Status add(SessionSource& other) {
-    return other.for_each_tombstone([&](const std::string& id, std::string_view line) {
+    const auto add_one = [&](const std::string& id, std::string_view line) {
       if (!known_.insert(id).second) return Status();
       added_ += 1;
       added_bytes_ += line.size();
       return sink_.append(line);
-    });
+    };
+    VARVE_TRY_ASSIGN(const uint64_t damaged, other.for_each_tombstone(add_one));
+    damaged_ += damaged;
+    return {};
   }
 
   // Those of a copy that has lost its log and its metadata, and so is no session any more.
@@ -144,12 +149,15 @@ class TombstoneUnion {
 
   [[nodiscard]] uint64_t added() const { return added_; }
   [[nodiscard]] uint64_t added_bytes() const { return added_bytes_; }
+  // Lines of other copies that cannot be read: nobody knows what they deleted.
+  [[nodiscard]] uint64_t damaged() const { return damaged_; }
 
  private:
   log::Sink& sink_;
   std::unordered_set<std::string> known_;
   uint64_t added_ = 0;
   uint64_t added_bytes_ = 0;
+  uint64_t damaged_ = 0;
 };
 
 class Restore {
@@ -314,6 +322,15 @@ class Restore {
     problems_.push(problem(id, "it is restored, but: " + failure.message(), Copied::kYes));
   }
 
+  void note_unread_deletions(const std::string& id, uint64_t count) {
+    const std::string lines = count == 1 ? "1 line" : std::to_string(count) + " lines";
+    problems_.push(problem(id,
+                           lines +
+                               " of the deletions to apply could not be read: look whether what "
+                               "was deleted is back, and delete it again",
+                           Copied::kYes));
+  }
+
   // Nobody could open it, and it must not take the place of a session that lives.
   [[nodiscard]] bool has_expired(const std::string& id, const SessionSource& source) const {
     const auto metadata = session::Metadata::parse(source.metadata(), id);
@@ -327,6 +344,7 @@ class Restore {
     };
     uint64_t reapplied = 0;
     uint64_t reapplied_bytes = 0;
+    uint64_t damaged = 0;
     bool replaces = false;
     contents.tombstones = [&](log::Sink& sink) -> Status {
       TombstoneUnion all(sink);
@@ -335,6 +353,7 @@ class Restore {
       VARVE_TRY(add_deletions_of_others(id, all));
       reapplied = all.added();
       reapplied_bytes = all.added_bytes();
+      damaged = all.damaged();
       return {};
     };
     VARVE_TRY_ASSIGN(const auto names, source.documents());
@@ -353,6 +372,7 @@ class Restore {
     VARVE_TRY(
         install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
     if (replaces) replaced_ += 1;
+    if (damaged > 0) note_unread_deletions(id, damaged);
     reapplied_ += reapplied;
     bytes_ += scan.entries_end + scan.tombstones_end + reapplied_bytes;
     return {};

@@ -184,7 +184,7 @@ Result<uint64_t> SessionSource::check(log::Stream stream, uint64_t end) {
   return hash64(std::string_view(bytes).substr(0, *got));
 }
 
-Status SessionSource::for_each_tombstone(const VisitTombstone& visit) {
+Result<uint64_t> SessionSource::for_each_tombstone(const VisitTombstone& visit) {
   std::string line;
   auto scanned = log::scan_tombstones(
       *storage_, {tail_.generation, 0, tail_.tombstones_bytes},
@@ -196,7 +196,8 @@ Status SessionSource::for_each_tombstone(const VisitTombstone& visit) {
         line.push_back('\n');
         return visit(found.tombstone->id, line);
       });
-  return std::move(scanned).status();
+  if (!scanned.ok()) return std::move(scanned).status();
+  return scanned->damaged_count;
 }
 
 Result<std::vector<std::string>> SessionSource::documents() {

@@ -62,7 +62,8 @@ class SessionSource {
   // XXH3-64 of the last 64 KiB (at most) before `end`: tells whether two logs agree up to there.
   Result<uint64_t> check(log::Stream stream, uint64_t end);
   using VisitTombstone = std::function<Status(const std::string& id, std::string_view line)>;
-  Status for_each_tombstone(const VisitTombstone& visit);
+  // Tells how many lines are damaged.
+  Result<uint64_t> for_each_tombstone(const VisitTombstone& visit);
 
   // metadata.json of the held state; empty when there is none.
   [[nodiscard]] const std::string& metadata() const { return metadata_; }

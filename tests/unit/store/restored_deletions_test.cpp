@@ -78,5 +78,34 @@ TEST_F(RestoredDeletions, DeletionsAreAppliedThoughNothingElseIsLeft) {
   }
 }
 
+// Whose deletion stands in a line that is damaged nobody knows.
+TEST_F(RestoredDeletions, OneThatCannotBeReadIsAProblem) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"kept", "forgotten", "lost"});
+  backed_up(*store, {}, "old");
+  ASSERT_TRUE(notes->remove("forgotten", "").ok());
+  ASSERT_TRUE(notes->remove("lost", "").ok());
+  std::string deletions = file("store/sessions/notes/tombstones.jsonl");
+  deletions[deletions.find("lost")] = 'c';
+  disk_.write_file("store/sessions/notes/tombstones.jsonl", deletions);
+  open("left");
+  disk_.write_file("left/sessions/notes/tombstones.jsonl", deletions);
+  for (const std::string options : {R"({"overwrite":true})", R"({"tombstones_from":"left"})"}) {
+    SCOPED_TRACE(options);
+    const json::Tree report = restored(*store, options, "old");
+    EXPECT_EQ(report.get_int64("deletions_reapplied"), 1);
+    EXPECT_EQ(alive(*store, "notes"), (Texts{"kept", "lost"}));
+    const auto& problems = report.get("problems")->items();
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].get_string("session_id"), "notes");
+    EXPECT_EQ(problems[0].get_string("reason"),
+              "1 line of the deletions to apply could not be read: look whether what was deleted "
+              "is back, and delete it again");
+    EXPECT_TRUE(problems[0].get_bool("copied"));
+    ASSERT_TRUE(store->delete_session("notes").ok());
+  }
+}
+
 }  // namespace
 }  // namespace varve::store
