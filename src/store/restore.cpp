@@ -13,6 +13,7 @@
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "log/memory_storage.h"
+#include "log/registry.h"
 #include "session/metadata/expiry.h"
 #include "session/metadata/metadata.h"
 #include "session/retries.h"
@@ -20,6 +21,7 @@
 #include "store/backup_manifest.h"
 #include "store/catalog.h"
 #include "store/problem.h"
+#include "store/session_list.h"
 #include "store/session_rows.h"
 #include "store/session_source.h"
 
@@ -28,7 +30,12 @@ namespace varve::store {
 namespace {
 
 constexpr std::string_view kSessionsFolder = "sessions";
+constexpr std::string_view kIndicesFolder = "indices";
 
+constexpr std::string_view kMetadataIsLost =
+    "its metadata.json in the backup is missing or cannot be read: title, ttl_hours and settings "
+    "are "
+    "lost; user and agent are those of the list of sessions";
 // Why a session is not replaced.
 constexpr std::string_view kCopyIsLost =
     "no entry of its copy can be read, so the session that is here stays; to have the copy "
@@ -97,6 +104,24 @@ class ReadOnlyStore {
   Result<std::string> tombstones_of(const std::string& id) const {
     VARVE_TRY_ASSIGN(const auto directory, sessions_->open_directory(id));
     return log::read_file(*directory, log::kTombstonesFile, log::kDocumentBytesMax);
+  }
+
+  // The newest row of the session in its list; nothing where there is none.
+  Result<std::optional<log::SessionRow>> listed(const std::string& id) const {
+    const auto indices = root_->open_directory(kIndicesFolder);
+    if (indices.code() == Code::kNotFound) return std::optional<log::SessionRow>();
+    if (!indices.ok()) return indices.status();
+    log::Registry registry(**indices, *environment_.clock, *environment_.random);
+    std::string after;
+    for (bool at_end = !registry.exists(); !at_end;) {
+      VARVE_TRY_ASSIGN(const log::RowPage page, registry.list(after, log::Engine::kRowsAtATime));
+      for (const log::SessionRow& row : page.rows) {
+        if (row.session_id == id) return std::optional(row);
+      }
+      at_end = page.at_end || page.rows.empty();
+      if (!at_end) after = page.cursors.back();
+    }
+    return std::optional<log::SessionRow>();
   }
 
  private:
@@ -361,18 +386,20 @@ class Restore {
       contents.documents.emplace_back(
           name, [&source, name](log::Sink& sink) { return source.copy_document(name, sink); });
     }
+    VARVE_TRY_ASSIGN(const session::Metadata described, described_by(id, source));
     contents.metadata = [&](log::Sink& sink) -> Status {
-      VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source));
+      VARVE_TRY_ASSIGN(const std::string metadata, metadata_of(id, source, described));
       return sink.append(metadata);
     };
     const bool may_replace = options_.overwrite || over_.contains(id);
     const auto existing = may_replace ? log::Existing::kSwap : log::Existing::kRefuse;
     if (may_replace) VARVE_TRY(steps_.make_way(id));
-    VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source.row(id)));
+    VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(row_of(id, described)));
     VARVE_TRY(
         install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
     if (replaces) replaced_ += 1;
     if (damaged > 0) note_unread_deletions(id, damaged);
+    if (has_lost_metadata(id, source)) problems_.push(problem(id, kMetadataIsLost, Copied::kYes));
     reapplied_ += reapplied;
     bytes_ += scan.entries_end + scan.tombstones_end + reapplied_bytes;
     return {};
@@ -422,24 +449,49 @@ class Restore {
     return all.add(**other);
   }
 
-  // The backup's metadata with a generation above every present one: a reader that knows another
-  // log by its generation must not take this one for it.
-  Result<std::string> metadata_of(const std::string& id, const SessionSource& source) {
-    const int64_t now_ms = context_.clock.now_ms();
+  [[nodiscard]] static bool has_lost_metadata(const std::string& id, const SessionSource& source) {
+    return !session::Metadata::parse(source.metadata(), id).ok();
+  }
+
+  // The backup's metadata. Where they cannot be read, whose the session is stands in the backup's
+  // list, or in that of this store: without an owner, the owner would not find it any more.
+  Result<session::Metadata> described_by(const std::string& id, const SessionSource& source) const {
     auto metadata = session::Metadata::parse(source.metadata(), id);
-    if (!metadata.ok()) metadata = session::Metadata::recovered(id, now_ms);
-    uint64_t generation = metadata->generation();
+    if (metadata.ok()) return metadata;
+    VARVE_TRY_ASSIGN(auto listed, backup_->listed(id));
+    if (!listed || listed->created_at_ms == 0) {  // its maker knew no more of it
+      VARVE_TRY_ASSIGN(listed, newest_row(context_.engine, id));
+    }
+    return session::Metadata::recovered(id, context_.clock.now_ms(), listed);
+  }
+
+  static log::SessionRow row_of(const std::string& id, const session::Metadata& described) {
+    const json::Tree& tree = described.tree();
+    log::SessionRow row;
+    row.session_id = id;
+    row.user_id = tree.get_string("user_id");
+    row.agent_id = tree.get_string("agent_id");
+    row.created_at_ms = parse_rfc3339(tree.get_string("created_at")).value_or(0);
+    return row;
+  }
+
+  // With a generation above every present one: a reader that knows another log by its generation
+  // must not take this one for it.
+  Result<std::string> metadata_of(const std::string& id, const SessionSource& source,
+                                  session::Metadata metadata) {
+    const int64_t now_ms = context_.clock.now_ms();
+    uint64_t generation = metadata.generation();
     const auto present = context_.engine.session_document(id, log::kMetadataFile);
     if (is_of_environment(present.code())) return present.status();
     if (present.ok()) {
       const auto parsed = session::Metadata::parse(*present, id);
       if (parsed.ok()) generation = std::max(generation, parsed->generation());
     }
-    metadata->tree().set("generation", json::Tree::integer_unsigned(generation + 1));
-    metadata->tree().set("restored_at", json::Tree::string(format_rfc3339(now_ms)));
-    const uint64_t durable_seq = std::max(metadata->durable_seq(), source.durable_seq());
-    metadata->tree().set("durable_seq", json::Tree::integer_unsigned(durable_seq));
-    return metadata->encode();
+    metadata.tree().set("generation", json::Tree::integer_unsigned(generation + 1));
+    metadata.tree().set("restored_at", json::Tree::string(format_rfc3339(now_ms)));
+    const uint64_t durable_seq = std::max(metadata.durable_seq(), source.durable_seq());
+    metadata.tree().set("durable_seq", json::Tree::integer_unsigned(durable_seq));
+    return metadata.encode();
   }
 
   const CopyContext& context_;

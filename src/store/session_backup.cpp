@@ -7,6 +7,7 @@
 #include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/retries.h"
+#include "store/session_list.h"
 
 namespace varve::store {
 
@@ -201,6 +202,14 @@ Status SessionBackup::extend_documents(log::SessionStorage& copy) {
   return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata_with(durable_seq));
 }
 
+// Where its metadata cannot be read, whose the session is stands in the store's list alone.
+Result<log::SessionRow> SessionBackup::row_of_source() const {
+  log::SessionRow row = source_->row(id_);
+  if (row.created_at_ms != 0) return row;
+  VARVE_TRY_ASSIGN(auto listed, newest_row(context_.engine, id_));
+  return listed ? *std::move(listed) : row;
+}
+
 Status SessionBackup::copy_whole(BackupTotals* totals) {
   log::SessionContents contents;
   const auto stream = [this](log::Stream which, uint64_t end) {
@@ -224,7 +233,8 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
       return counting.append(source_->metadata_with(source_->durable_seq()));
     };
   }
-  VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(source_->row(id_)));
+  VARVE_TRY_ASSIGN(const log::SessionRow known, row_of_source());
+  VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(known));
   VARVE_TRY(copies_.install(row, contents, log::Existing::kSwapOrMove));
   VARVE_TRY(mark_durable());
   VARVE_TRY(note_copied());

@@ -49,6 +49,7 @@ class SessionBackup {
   Status extend_documents(log::SessionStorage& copy);
   Status put_if_other(log::SessionStorage& copy, const std::string& name, const std::string& text);
   Status put_vectors_if_other(log::SessionStorage& copy);
+  [[nodiscard]] Result<log::SessionRow> row_of_source() const;
   Status copy_whole(BackupTotals* totals);
   // Whether the metadata.json of the copy tells how far the log was durable.
   [[nodiscard]] bool tells_durable() const;

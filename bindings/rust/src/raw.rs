@@ -505,7 +505,8 @@ pub struct Api {
     /// which no entry can be read any more, if it would replace a session that has entries, and one that
     /// is damaged, if it would replace a session that is not: repair it in the backup first. One that is
     /// in its place and cannot be looked at there, as when it is damaged and recovery is "strict", is a
-    /// problem with "copied":true, and so is one for which damaged deletions could not be applied.
+    /// problem with "copied":true, and so is one for which damaged deletions could not be applied, or
+    /// whose metadata.json in the backup is lost: then user and agent are those of the list of sessions.
     ///
     /// @param[in]  store          open store.
     /// @param[in]  path           the backup's directory; only read.
