@@ -312,8 +312,8 @@ class Restore {
     Status status = scanned.ok() ? install(id, source, *scanned) : scanned.status();
     *source_failure = source.failure();
     VARVE_TRY(std::move(status));
-    const std::string damage = scanned->damage_remark();
-    if (!damage.empty()) problems_.push(problem(id, damage, Copied::kYes));
+    const std::string loss = source.loss_remark(*scanned);
+    if (!loss.empty()) problems_.push(problem(id, loss, Copied::kYes));
     const auto alive = steps_.refresh(id);
     if (alive.ok()) entries_ += *alive;
     // Not when it was dropped meanwhile, or its time is over now.

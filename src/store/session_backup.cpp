@@ -36,10 +36,13 @@ bool is_same_life(const log::SessionRow& a, const log::SessionRow& b) {
   return a.created_at_ms == b.created_at_ms && a.user_id == b.user_id && a.agent_id == b.agent_id;
 }
 
-std::string remark_of(const SourceScan& scan, const SessionSource& source) {
-  const std::string damage = scan.damage_remark();
-  const bool has_both = !source.left_out().empty() && !damage.empty();
-  return source.left_out() + (has_both ? "; " : "") + damage;
+constexpr std::string_view kNothingIsLeft =
+    "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
+    "or "
+    "accept the loss by a repair";
+
+std::string joined(const std::string& one, const std::string& other) {
+  return one + (one.empty() || other.empty() ? "" : "; ") + other;
 }
 
 }  // namespace
@@ -65,13 +68,22 @@ Status SessionBackup::attempt(BackupTotals* totals) {
   const auto work = [&]() -> Status {
     VARVE_TRY(hold_still());
     VARVE_TRY_ASSIGN(auto copy, find_extensible());
-    if (copy) return extend(*copy, totals);
+    if (copy) {
+      VARVE_TRY(extend(*copy, totals));
+      remark_ = joined(source_->left_out(), scan_.damage_remark());
+      return {};
+    }
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
-    return copy_whole(totals);
+    if (source_->has_surely_lost_all(scan_) && has_copy_of_lost()) {
+      refusal_ = {Code::kCorruption, std::string(kNothingIsLeft)};
+      return refusal_;
+    }
+    VARVE_TRY(copy_whole(totals));
+    remark_ = joined(source_->left_out(), source_->loss_remark(scan_));
+    return {};
   };
   Status status = work();
-  source_failure_ = source_->failure();
-  if (status.ok()) remark_ = remark_of(scan_, *source_);
+  source_failure_ = refusal_.ok() ? source_->failure() : refusal_;
   source_.reset();
   return status;
 }
@@ -200,6 +212,18 @@ Status SessionBackup::extend_documents(log::SessionStorage& copy) {
   const uint64_t durable_seq =
       std::min(known.ok() ? known->get_count("durable_seq") : 0, source_->durable_seq());
   return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata_with(durable_seq));
+}
+
+// Whether the copy, of the same session, has entries.
+bool SessionBackup::has_copy_of_lost() {
+  auto copy = copies_.open(id_);
+  if (!copy.ok()) return false;
+  SessionSource own(*std::move(copy));
+  if (!own.hold_still().ok()) return false;
+  const auto copied = own.scan(0, 0);
+  if (!copied.ok() || copied->entry_count == 0) return false;
+  const log::SessionRow row = source_->row(id_);
+  return row.created_at_ms == 0 || is_same_life(own.row(id_), row);
 }
 
 // Where its metadata cannot be read, whose the session is stands in the store's list alone.

@@ -50,6 +50,7 @@ class SessionBackup {
   Status put_if_other(log::SessionStorage& copy, const std::string& name, const std::string& text);
   Status put_vectors_if_other(log::SessionStorage& copy);
   [[nodiscard]] Result<log::SessionRow> row_of_source() const;
+  [[nodiscard]] bool has_copy_of_lost();
   Status copy_whole(BackupTotals* totals);
   // Whether the metadata.json of the copy tells how far the log was durable.
   [[nodiscard]] bool tells_durable() const;
@@ -66,6 +67,7 @@ class SessionBackup {
   CopiedSession copied_;
   std::string remark_;
   Status source_failure_;
+  Status refusal_;  // why the session may not take the place of its copy
   uint64_t written_bytes_ = 0;
 };
 

@@ -49,6 +49,18 @@ std::string SourceScan::damage_remark() const {
   return std::to_string(damaged_count) + " damaged lines were copied as they are";
 }
 
+bool SessionSource::has_surely_lost_all(const SourceScan& all) const {
+  if (all.entry_count > 0) return false;
+  const bool may_be_torn = all.damaged_count == 0 && metadata_tree();
+  return durable_seq_ > compacted_through_ || (tail_.entries_bytes > 0 && !may_be_torn);
+}
+
+// Lines that are damaged at the end are those that are missing there.
+std::string SessionSource::loss_remark(const SourceScan& all) const {
+  if (all.damaged_count > 0 || !has_lost_end(all)) return all.damage_remark();
+  return "entries that were durable are missing at the end of its log";
+}
+
 Status SessionSource::fail(Status status) {
   failure_ = status;
   return status;

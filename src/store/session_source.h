@@ -77,11 +77,14 @@ class SessionSource {
   [[nodiscard]] bool has_lost_all(const SourceScan& all) const {
     return all.entry_count == 0 && (tail_.entries_bytes > 0 || durable_seq_ > compacted_through_);
   }
+  // The same, where what is there is more than a first line that was never written to its end.
+  [[nodiscard]] bool has_surely_lost_all(const SourceScan& all) const;
   // Whether lines are damaged, or missing at the end.
   [[nodiscard]] bool has_lost_any(const SourceScan& all) const {
-    return has_lost_all(all) || all.damaged_count > 0 ||
-           durable_seq_ > std::max(all.last_seq, compacted_through_);
+    return has_lost_all(all) || all.damaged_count > 0 || has_lost_end(all);
   }
+  // What a report says of it; empty when nothing is lost.
+  [[nodiscard]] std::string loss_remark(const SourceScan& all) const;
   [[nodiscard]] uint64_t generation() const { return generation_; }  // as metadata.json says
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents to copy. index.bin is derived and not one of them.
@@ -99,6 +102,9 @@ class SessionSource {
   [[nodiscard]] log::SessionRow row(std::string_view session_id) const;
 
  private:
+  [[nodiscard]] bool has_lost_end(const SourceScan& all) const {
+    return durable_seq_ > std::max(all.last_seq, compacted_through_);
+  }
   Result<bool> try_to_hold(bool is_still);
   Status hold_vectors();
   bool were_vectors_replaced();

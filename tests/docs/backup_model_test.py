@@ -96,6 +96,10 @@ class Run:
                            None)
         self.same(answer[0], "OK", "back up")
         report = json.loads(answer[1])
+        if any(not problem["copied"] for problem in report["problems"]):
+            self.same(self.lines(self.folder), [], "a session that does not replace its copy")
+            self.test.assertNotEqual(self.lines(self.copy), [], "\n".join(self.done))
+            return None
         self.same(report["copied"] + report["appended"] + report["unchanged"], 1, "back up")
         return report
 
@@ -182,8 +186,8 @@ class Run:
             self.damage(self.copy)
         if self.copy.exists() and self.dice.random() < 0.2:
             self.damage_backup()
-        self.back_up()
-        self.check()
+        if self.back_up():
+            self.check()
         if is_closed:
             self.same(self.call("open_session", "varve_session_open", "store", "s", "s")[0], "OK",
                       "open")

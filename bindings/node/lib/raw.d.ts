@@ -261,9 +261,10 @@ export interface Raw {
    * @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
    *                            "entries","duration_ms","problems":[{"session_id","reason",
    *                            "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
-   *                            and entries: what was written. A session that cannot be read keeps the
-   *                            copy it has and is a problem with "copied":false; damaged lines are
-   *                            copied as they are and are a problem with "copied":true.
+   *                            and entries: what was written. A session that cannot be read, or has
+   *                            lost all its entries, keeps the copy it has and is a problem with
+   *                            "copied":false; damaged lines are copied as they are and are a problem
+   *                            with "copied":true, as are entries missing at the end of the log.
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *

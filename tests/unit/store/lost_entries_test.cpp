@@ -1,0 +1,109 @@
+// Backup and restore of sessions whose log has lost entries.
+#include <gtest/gtest.h>
+
+#include "backup_rig.h"
+#include "session/upkeep/compaction.h"
+
+namespace varve::store {
+namespace {
+
+constexpr std::string_view kAtTheEnd =
+    "entries that were durable are missing at the end of its log";
+constexpr std::string_view kNothing =
+    "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
+    "or "
+    "accept the loss by a repair";
+const std::string kLog = "store/sessions/notes/memory.jsonl";
+
+class LostEntries : public BackupFixture {
+ protected:
+  // A store whose session has a, b and c, and a copy of it.
+  void SetUp() override {
+    store_ = open("store");
+    auto notes = create(*store_, "notes");
+    add(*notes, {"a", "b", "c"});
+    notes->close();
+    notes.reset();
+    backed_up(*store_);
+  }
+  static void expect_problem(const json::Tree& report, std::string_view reason, bool copied) {
+    const auto& problems = report.get("problems")->items();
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].get_string("reason"), reason);
+    EXPECT_EQ(problems[0].get_bool("copied"), copied);
+  }
+  void cut(const std::string& path) {
+    const std::string log = file(path);
+    disk_.write_file(path, log.substr(0, log.find('\n') + 1));
+  }
+
+  std::shared_ptr<Store> store_;
+};
+
+TEST_F(LostEntries, AtTheEndAreToldByABackup) {
+  cut(kLog);
+  expect_problem(backed_up(*store_), kAtTheEnd, true);
+  EXPECT_EQ(alive("copy", "notes"), Texts{"a"});
+}
+
+TEST_F(LostEntries, AtTheEndAreToldByARestore) {
+  cut("copy/sessions/notes/memory.jsonl");
+  const auto other = open("other");
+  expect_problem(restored(*other), kAtTheEnd, true);
+  EXPECT_EQ(alive(*other, "notes"), Texts{"a"});
+}
+
+TEST_F(LostEntries, ASessionThatHasLostAllDoesNotReplaceItsCopy) {
+  const std::string whole = file(kLog);
+  const auto lose = {std::string(), std::string(whole.size(), '\0'), std::string("garbage\n")};
+  for (const std::string& left : lose) {
+    SCOPED_TRACE(left.substr(0, 1));
+    disk_.write_file(kLog, left);
+    const json::Tree report = backed_up(*store_);
+    expect_problem(report, kNothing, false);
+    EXPECT_EQ(report.get_int64("copied"), 0);
+    EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "b", "c"}));
+  }
+  restored(*store_, R"({"overwrite":true})");
+  EXPECT_EQ(alive(*store_, "notes"), (Texts{"a", "b", "c"}));
+}
+
+TEST_F(LostEntries, NorWithoutItsMetadata) {
+  disk_.write_file(kLog, "");
+  disk_.write_file("store/sessions/notes/metadata.json", "damaged");
+  disk_.write_file(kLog, "garbage\n");
+  expect_problem(backed_up(*store_), kNothing, false);
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "b", "c"}));
+}
+
+TEST_F(LostEntries, WhatIsGoneOnPurposeLeavesTheCopy) {
+  {
+    const auto notes = *store_->open_session("notes");
+    ASSERT_TRUE(notes->remove_where("{}", "").ok());
+    ASSERT_TRUE(notes->compact({.cause = session::CompactionCause::kPurge}).ok());
+  }
+  disk_.write_file(kLog, R"({"half of a first )");
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
+  EXPECT_EQ(file("copy/sessions/notes/memory.jsonl"), "");
+}
+
+TEST_F(LostEntries, ARepairAcceptsTheLoss) {
+  disk_.write_file(kLog, "");
+  expect_problem(backed_up(*store_), kNothing, false);
+  const auto notes = *store_->open_session("notes");
+  ASSERT_TRUE(notes->repair(false).ok());
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
+  EXPECT_EQ(alive("copy", "notes"), Texts{});
+}
+
+TEST_F(LostEntries, OfAnotherSessionOfTheSameIdNothingStays) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  clock_.advance_ms(1000);
+  create(*store_, "notes");
+  disk_.write_file(kLog, "garbage\n{}\n");
+  EXPECT_EQ(backed_up(*store_).get_int64("copied"), 1);
+  EXPECT_EQ(alive("copy", "notes"), Texts{});
+}
+
+}  // namespace
+}  // namespace varve::store
