@@ -193,7 +193,7 @@ class FailingDiskRun {
     (void)is_done("put a vector", session().put_vector(dice_.pick(ids), values), true);
   }
 
-  // A copy is of what is on the disk.
+  // A copy is of what is on the disk, which takes what this process keeps: it is well meanwhile.
   void back_up() {
     (void)session();
     const std::string path = "copy" + std::to_string(next_number_++);
@@ -201,6 +201,7 @@ class FailingDiskRun {
     const auto report = process(slot_).store()->back_up(path, "");
     trouble_ = trouble;
     if (!report.ok()) return fail("not backed up: " + report.status().message());
+    if (is_mine()) model_.take_held();
     SimulatedProcess reader(*disk_, next_process_id_++, dice_.seed(), clock_,
                             crash::Sabotage::kNone);
     Status opened = reader.open_store(kConfig, path);
