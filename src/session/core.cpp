@@ -561,11 +561,14 @@ void Core::measure_capped_files() {
 }
 
 void Core::follow_sizes() {
-  if (!storage->was_locked_by_others()) return;
+  if (settings.session_bytes_max == 0 || !storage->was_locked_by_others()) return;
   measure_capped_files();
   vectors.look();
+  const uint64_t mark = storage->document_mark(index::kSnapshotFile);
+  if (mark == snapshot_mark_) return;
   const auto document = storage->open_document(index::kSnapshotFile);
   if (!document.ok() && document.code() != Code::kNotFound) return;
+  snapshot_mark_ = mark;
   const std::unique_lock lock(index_mutex);
   saved.size_bytes = document.ok() ? (*document)->size_bytes() : 0;
 }

@@ -250,8 +250,8 @@ class Core {
   }
   // Looks up the present sizes of these two files.
   void measure_capped_files();
-  // For the holder of the storage's lock: the sizes of what others may have written since, of which
-  // the log tells nothing.
+  // For the holder of the storage's lock, where a session has a limit: the sizes of what others may
+  // have written since, of which the log tells nothing.
   void follow_sizes();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
@@ -437,6 +437,7 @@ class Core {
   bool is_metadata_doubted_ = false;  // used by the holder of the storage's lock only
   // Of the file when it was last read by one of the two that follow it.
   std::atomic<uint64_t> metadata_mark_{0};
+  uint64_t snapshot_mark_ = 0;  // of index.bin when its size was looked up; lock holder only
   std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter
   // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};
