@@ -34,8 +34,7 @@ constexpr std::string_view kIndicesFolder = "indices";
 
 constexpr std::string_view kMetadataIsLost =
     "its metadata.json in the backup is missing or cannot be read: title, ttl_hours and settings "
-    "are "
-    "lost; user and agent are those of the list of sessions";
+    "are lost; user and agent are those of the list of sessions";
 // Why a session is not replaced.
 constexpr std::string_view kCopyIsLost =
     "no entry of its copy can be read, so the session that is here stays; to have the copy "

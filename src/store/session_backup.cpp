@@ -38,8 +38,7 @@ bool is_same_life(const log::SessionRow& a, const log::SessionRow& b) {
 
 constexpr std::string_view kNothingIsLeft =
     "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
-    "or "
-    "accept the loss by a repair";
+    "or accept the loss by a repair";
 
 std::string joined(const std::string& one, const std::string& other) {
   return one + (one.empty() || other.empty() ? "" : "; ") + other;
