@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -43,7 +44,28 @@ struct Operation {
   Call floor;
 };
 
-std::vector<Part> parts_of(Disk& disk) {
+// Lines of memory, as many as there are entries: unlike one that is copied over and over, they are
+// not all in the processor's nearest cache.
+class Lines {
+ public:
+  explicit Lines(size_t count) : count_(count), text_(count * kLineBytes, 'e') {}
+
+  // What the n-th of many questions is answered with.
+  void copy_answer(size_t question) {
+    for (size_t i = 0; i < kAnswersMax; ++i) {
+      const size_t number = (question * kAnswersMax + i) * 7919 % count_;
+      std::memcpy(&answer_[i * kLineBytes], &text_[number * kLineBytes], kLineBytes);
+    }
+    asm volatile("" : : "r"(answer_.data()) : "memory");
+  }
+
+ private:
+  size_t count_;
+  std::string text_;
+  std::string answer_ = std::string(kAnswersMax * kLineBytes, 'a');
+};
+
+std::vector<Part> parts_of(Disk& disk, Lines& lines) {
   return {
       {"a name looked up (stat)", 1000, [&](size_t) { disk.stat(); }},
       {"an open file asked (fstat)", 1000, [&](size_t) { disk.stat_open(); }},
@@ -57,6 +79,7 @@ std::vector<Part> parts_of(Disk& disk) {
        }},
       {"an entry hashed (SHA-256)", 1000, [](size_t) { hash_bytes(kLineBytes); }},
       {"an entry copied (memcpy)", 1000, [](size_t) { copy_bytes(kLineBytes); }},
+      {"ten entries copied, from anywhere", 1000, [&](size_t i) { lines.copy_answer(i); }},
       {"a megabyte hashed", 20, [](size_t) { hash_bytes(size_t{1} << 20); }},
       {"a megabyte copied", 20, [](size_t) { copy_bytes(size_t{1} << 20); }},
       {"a process that ends at once", 10, [](size_t) { run_program(); }},
@@ -209,8 +232,9 @@ int main(int argc, char** argv) {
   const size_t round_count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 9;
   if (entry_count == 0 || round_count == 0) give_up("varve_floors [ENTRIES [ROUNDS]]");
   Disk disk;
+  Lines lines(entry_count);
   Material material(entry_count);
-  print_parts(parts_of(disk));
+  print_parts(parts_of(disk, lines));
   print_operations(reads_of(disk, material), round_count);
   print_operations(writes_of(disk, material), round_count);
   return 0;

@@ -1,0 +1,16 @@
+# For the preset aarch64: Debian's cross compiler, and the libraries that scripts/torture --only
+# aarch64 unpacks.
+set(varve_root ${CMAKE_CURRENT_LIST_DIR}/../build/aarch64-root/root)
+set(varve_triplet aarch64-linux-gnu)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER ${varve_triplet}-gcc)
+set(CMAKE_CXX_COMPILER ${varve_triplet}-g++)
+set(CMAKE_C_FLAGS_INIT "-isystem ${varve_root}/usr/include/${varve_triplet}")
+set(CMAKE_CXX_FLAGS_INIT "${CMAKE_C_FLAGS_INIT}")
+set(CMAKE_LIBRARY_ARCHITECTURE ${varve_triplet})
+set(CMAKE_FIND_ROOT_PATH ${varve_root})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
