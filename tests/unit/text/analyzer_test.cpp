@@ -110,6 +110,18 @@ TEST(Analyzer, OwnStopWordsStandForThoseOfTheLanguage) {
   EXPECT_TRUE(usual.is_stop_word("the"));
 }
 
+TEST(Analyzer, AnOwnStopWordIsTheWordThatATextHas) {
+  const Settings settings{"en", {"don’t", "it's"}, true};
+  Analyzer english(settings);
+  EXPECT_TRUE(english.is_stop_word("don't")) << "its apostrophe is a typographic one";
+  EXPECT_TRUE(english.is_stop_word("it"));
+  EXPECT_EQ(Analyzer::fingerprint(settings), Analyzer::fingerprint({"en", {"don't", "it"}, true}));
+  Analyzer french(Settings{"french", {"l'", "qu’", "c'est", "c++"}, true});
+  EXPECT_TRUE(french.is_stop_word("l")) << "of l'eau";
+  EXPECT_TRUE(french.is_stop_word("qu"));
+  for (const char* part : {"c", "est"}) EXPECT_FALSE(french.is_stop_word(part)) << part;
+}
+
 TEST(Analyzer, FingerprintsTellSettingsApart) {
   const std::vector<Settings> all = {{"en", {}, false},    {"none", {}, false},
                                      {"de", {}, false},    {"en", {}, true},
