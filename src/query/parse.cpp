@@ -23,8 +23,9 @@ namespace {
 
 constexpr size_t kTextBytesMax = 64 << 10;
 
-constexpr std::array<std::string_view, 9> kConditions = {
-    "text", "question", "types", "tags", "time", "references", "ids", "trace_id", "content"};
+constexpr std::array<std::string_view, 10> kConditions = {
+    "text",       "question", "types", "tags",     "time",
+    "references", "relation", "ids",   "trace_id", "content"};
 constexpr std::array<std::string_view, 2> kConditionsOfTags = {"include", "exclude"};
 constexpr std::array<std::string_view, 3> kConditionsOfSessions = {"user_id", "agent_id",
                                                                    "session_ids"};

@@ -57,7 +57,8 @@ TEST(ParseQuery, AnEmptyConditionOfADeletionIsRefused) {
   for (const std::string_view text :
        {"", R"({"ids":[]})", R"({"types":[]})", R"({"references":[]})", R"({"text":""})",
         R"({"trace_id":""})", R"({"content":{}})", R"({"time":{}})", R"({"tags":{}})",
-        R"({"tags":{"include":[]}})", R"({"types":["a"],"tags":{"include":["x"],"exclude":[]}})"}) {
+        R"({"tags":{"include":[]}})", R"({"types":["a"],"tags":{"include":["x"],"exclude":[]}})",
+        R"({"references":["a"],"relation":""})"}) {
     const auto refused = parse_query(text, Scope::kDelete);
     ASSERT_EQ(refused.code(), Code::kInvalidArgument) << text;
     EXPECT_NE(refused.status().message().find("is empty"), std::string::npos) << text;
