@@ -333,8 +333,8 @@ class TextPlanner {
 
   static Status too_many(const std::string& written) {
     return {Code::kInvalidArgument,
-            "the wildcard '" + written + "' matches more than " + std::to_string(kExpansionsMax) +
-                " words; give more of the word",
+            "the wildcard '" + shown(written) + "' matches more than " +
+                std::to_string(kExpansionsMax) + " words; give more of the word",
             {.member = "text"}};
   }
 

@@ -249,6 +249,10 @@ TEST_F(Wording, AWildcardOfTooManyWordsIsRefusedInItsPlace) {
   EXPECT_EQ(rows.code(), Code::kInvalidArgument);
   EXPECT_EQ(rows.status().place().member, "text");
   EXPECT_EQ(found("w1*"), "many");
+  const std::string text = "w" + std::string(10'000, '*');
+  const auto refused = log_.all_rows(*parse_query("{\"text\":\"" + text + "\"}", Scope::kSet));
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_LT(refused.status().message().size(), 300u) << "any number of stars is one";
 }
 
 }  // namespace
