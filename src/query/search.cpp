@@ -31,9 +31,10 @@ std::string_view strategy_of(Ranker::Way way) {
   return "best matches, block by block";
 }
 
-// The key of a match that `best` does not rank: below 0, so that it comes after those it ranks.
+// The key of a match that `best` does not rank: below 0, however good the match is, so that it
+// comes after those it ranks.
 double unranked_key(double match, double best_match) {
-  return (best_match > 0 ? match / best_match : 0) - 1;
+  return (best_match > 0 ? match / best_match : 0) - 2;
 }
 
 void set_match_quality(double match_quality, Hit* hit) {

@@ -55,6 +55,26 @@ TEST(StoreQuery, PagesAreTheOrderOfAllSessions) {
   }
 }
 
+// By `best`, matches beyond those that it ranks: here as good as the best match, all of them.
+TEST(StoreQuery, EqualMatchesBeyondThoseThatBestRanksAreOnSomePage) {
+  AskedSessions sessions;
+  int minute = 0;
+  for (const std::string name : {"a", "b", "c"}) {  // the newest is asked last
+    sessions.make(name);
+    for (int i = 0; i < 350; ++i) sessions.add(name, name + std::to_string(i), 5, minute++);
+  }
+  const Ids all = sessions.ids_found(R"({"text":"fox","limit":2000})");
+  ASSERT_EQ(all.size(), 1050u);
+  Ids got;
+  for (std::string after = "}"; !after.empty();) {
+    const auto page = sessions.ask(R"({"text":"fox","limit":650)" + after);
+    for (const auto& result : page.results) got.push_back(result.id());
+    after = page.next.empty() ? "" : ",\"after\":\"" + page.next + "\"}";
+  }
+  EXPECT_EQ(got, all);
+  EXPECT_LT(sessions.ask(R"({"text":"fox","limit":2000})").results.back().key, 0);
+}
+
 TEST(StoreQuery, ReadsOnlyWhatItReturns) {
   AskedSessions sessions;
   sessions.make("a");
