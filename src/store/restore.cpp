@@ -301,17 +301,25 @@ class Restore {
       return *source_failure;
     }
     auto scanned = source.scan(0, 0);
-    if (scanned.ok() && source.has_lost_any(*scanned)) {
-      VARVE_TRY_ASSIGN(const std::string_view reason, reason_to_keep(id, source, *scanned));
+    auto damaged = source.damaged_documents();
+    if (!scanned.ok() || !damaged.ok()) {
+      *source_failure = source.failure();
+      return scanned.ok() ? std::move(damaged).status() : std::move(scanned).status();
+    }
+    const bool is_log_whole = !source.has_lost_any(*scanned);
+    if (!is_log_whole || !damaged->empty()) {
+      VARVE_TRY_ASSIGN(const std::string_view reason,
+                       reason_to_keep(id, source, *scanned, is_log_whole));
       if (!reason.empty()) {
         *source_failure = {Code::kCorruption, std::string(reason)};
         return *source_failure;
       }
     }
-    Status status = scanned.ok() ? install(id, source, *scanned) : scanned.status();
+    Status status = install(id, source, *scanned);
     *source_failure = source.failure();
     VARVE_TRY(std::move(status));
-    const std::string loss = source.loss_remark(*scanned);
+    std::string loss = source.loss_remark(*scanned);
+    add_remark(documents_remark(*damaged), &loss);
     if (!loss.empty()) problems_.push(problem(id, loss, Copied::kYes));
     const auto alive = steps_.refresh(id);
     if (alive.ok()) entries_ += *alive;
@@ -321,9 +329,10 @@ class Restore {
   }
 
   // Why a copy that has lost something does not replace the session that is here: "overwrite" means
-  // by what the backup had. Empty: it does, since no more would be lost.
+  // by what the backup had. Empty: it does, since no more would be lost. `is_log_whole`: what is
+  // damaged of the copy are its documents.
   Result<std::string_view> reason_to_keep(const std::string& id, const SessionSource& copy,
-                                          const SourceScan& scan) {
+                                          const SourceScan& scan, bool is_log_whole) {
     constexpr std::string_view kNone;
     if (!options_.overwrite) return kNone;
     auto storage = context_.engine.open(id);
@@ -335,8 +344,13 @@ class Restore {
     const Status held = present.hold_still();
     if (held.code() == Code::kNotFound) return kNone;
     VARVE_TRY(held);
-    if (present.tail().entries_bytes == 0) return kNone;
-    if (copy.has_lost_all(scan)) return kCopyIsLost;
+    if (is_log_whole) {
+      const auto damaged = present.damaged_documents();
+      if (!damaged.ok() || !damaged->empty()) return kNone;
+    } else {
+      if (present.tail().entries_bytes == 0) return kNone;
+      if (copy.has_lost_all(scan)) return kCopyIsLost;
+    }
     const auto here = present.scan(0, 0);
     return here.ok() && !present.has_lost_any(*here) ? kCopyIsDamaged : kNone;
   }

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "json/tree.h"
 #include "log/directory_storage.h"
+#include "session/metadata/metadata.h"
 #include "session/retries.h"
 #include "store/session_list.h"
 
@@ -36,13 +37,12 @@ bool is_same_life(const log::SessionRow& a, const log::SessionRow& b) {
   return a.created_at_ms == b.created_at_ms && a.user_id == b.user_id && a.agent_id == b.agent_id;
 }
 
+constexpr std::string_view kMetadataCannotBeRead =
+    "its metadata.json is missing or cannot be read, and so are title, ttl_hours and settings in "
+    "the copy";
 constexpr std::string_view kNothingIsLeft =
     "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
     "or accept the loss by a repair";
-
-std::string joined(const std::string& one, const std::string& other) {
-  return one + (one.empty() || other.empty() ? "" : "; ") + other;
-}
 
 }  // namespace
 
@@ -68,18 +68,15 @@ Status SessionBackup::attempt(BackupTotals* totals) {
     VARVE_TRY(hold_still());
     VARVE_TRY_ASSIGN(auto copy, find_extensible());
     if (copy) {
-      VARVE_TRY(extend(*copy, totals));
-      remark_ = joined(source_->left_out(), scan_.damage_remark());
-      return {};
+      VARVE_TRY(remark_on_added());
+      return extend(*copy, totals);
     }
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
     if (source_->has_surely_lost_all(scan_) && has_copy_of_lost()) {
       refusal_ = {Code::kCorruption, std::string(kNothingIsLeft)};
       return refusal_;
     }
-    VARVE_TRY(copy_whole(totals));
-    remark_ = joined(source_->left_out(), source_->loss_remark(scan_));
-    return {};
+    return copy_whole(totals);
   };
   Status status = work();
   source_failure_ = refusal_.ok() ? source_->failure() : refusal_;
@@ -128,11 +125,24 @@ Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
   }
   // One that was made anew has the same generation, and may begin with the same bytes: none.
   if (!is_same_life(own.row(id_), source_->row(id_))) return false;
+  copied_seq_ = own.durable_seq();
   // A document that the session no longer has cannot be removed from a copy that is in use.
   VARVE_TRY_ASSIGN(const auto of_source, source_->documents());
   const auto of_copy = own.documents();
   return of_copy.ok() &&
          std::includes(of_source.begin(), of_source.end(), of_copy->begin(), of_copy->end());
+}
+
+// The log is read whole only where what was added does not tell.
+Status SessionBackup::remark_on_added() {
+  remark_ = source_->left_out();
+  if (!source_->may_have_lost(scan_, copied_seq_)) {
+    add_remark(scan_.damage_remark(), &remark_);
+    return {};
+  }
+  VARVE_TRY_ASSIGN(const SourceScan all, source_->scan(0, 0));
+  add_remark(source_->loss_remark(all), &remark_);
+  return {};
 }
 
 Status SessionBackup::extend(log::SessionStorage& copy, BackupTotals* totals) {
@@ -175,42 +185,51 @@ Status SessionBackup::extend_stream(log::SessionStorage& copy, log::Stream strea
   return {};
 }
 
-Status SessionBackup::put_if_other(log::SessionStorage& copy, const std::string& name,
-                                   const std::string& text) {
+Result<bool> SessionBackup::put_if_other(log::SessionStorage& copy, const std::string& name,
+                                         const std::string& text) {
   const auto present = copy.get_document(name);
-  if (present.ok() && *present == text) return {};
+  if (present.ok() && *present == text) return false;
   if (!present.ok() && present.code() != Code::kNotFound) return present.status();
   VARVE_TRY(copy.put_document(name, text, log::DocumentDurability::kNamed));
   written_bytes_ += text.size();
-  return {};
+  return true;
 }
 
-Status SessionBackup::put_vectors_if_other(log::SessionStorage& copy) {
+Result<bool> SessionBackup::put_vectors_if_other(log::SessionStorage& copy) {
   VARVE_TRY_ASSIGN(const bool is_same, source_->has_vectors_of(copy));
-  if (is_same) return {};
-  return copy.replace(log::Stream::kVectors, [this](log::Sink& sink) {
+  if (is_same) return false;
+  VARVE_TRY(copy.replace(log::Stream::kVectors, [this](log::Sink& sink) {
     CountingSink counting(sink, &written_bytes_);
     return source_->copy_document(log::kVectorsFile, counting);
-  });
+  }));
+  return true;
+}
+
+Result<bool> SessionBackup::put_document_if_other(log::SessionStorage& copy,
+                                                  const std::string& name) {
+  if (name == log::kVectorsFile) return put_vectors_if_other(copy);
+  VARVE_TRY_ASSIGN(const std::string text, source_->document(name));
+  return put_if_other(copy, name, text);
 }
 
 Status SessionBackup::extend_documents(log::SessionStorage& copy) {
   VARVE_TRY_ASSIGN(const auto names, source_->documents());
+  std::vector<std::string> damaged;
   for (const std::string& name : names) {
-    if (name == log::kVectorsFile) {
-      VARVE_TRY(put_vectors_if_other(copy));
-      continue;
-    }
-    VARVE_TRY_ASSIGN(const std::string text, source_->document(name));
-    VARVE_TRY(put_if_other(copy, name, text));
+    VARVE_TRY_ASSIGN(const bool is_other, put_document_if_other(copy, name));
+    if (!is_other) continue;
+    VARVE_TRY_ASSIGN(const bool is_bad, source_->is_document_damaged(name));
+    if (is_bad) damaged.push_back(name);
   }
+  add_remark(documents_remark(damaged), &remark_);
   if (source_->metadata().empty()) return {};
   // What the copy knows to be durable stays so. What was appended is noted in its own `lock`.
   const auto present = copy.get_document(log::kMetadataFile);
   const auto known = json::Tree::parse(present.ok() ? *present : std::string());
   const uint64_t durable_seq =
       std::min(known.ok() ? known->get_count("durable_seq") : 0, source_->durable_seq());
-  return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata_with(durable_seq));
+  return put_if_other(copy, std::string(log::kMetadataFile), source_->metadata_with(durable_seq))
+      .status();
 }
 
 // Whether the copy, of the same session, has entries.
@@ -231,6 +250,17 @@ Result<log::SessionRow> SessionBackup::row_of_source() const {
   if (row.created_at_ms != 0) return row;
   VARVE_TRY_ASSIGN(auto listed, newest_row(context_.engine, id_));
   return listed ? *std::move(listed) : row;
+}
+
+Status SessionBackup::remark_on_all() {
+  remark_ = source_->left_out();
+  add_remark(source_->loss_remark(scan_), &remark_);
+  if (!session::Metadata::parse(source_->metadata(), id_).ok()) {
+    add_remark(kMetadataCannotBeRead, &remark_);
+  }
+  VARVE_TRY_ASSIGN(const auto damaged, source_->damaged_documents());
+  add_remark(documents_remark(damaged), &remark_);
+  return {};
 }
 
 Status SessionBackup::copy_whole(BackupTotals* totals) {
@@ -258,6 +288,7 @@ Status SessionBackup::copy_whole(BackupTotals* totals) {
   }
   VARVE_TRY_ASSIGN(const log::SessionRow known, row_of_source());
   VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(known));
+  VARVE_TRY(remark_on_all());
   VARVE_TRY(copies_.install(row, contents, log::Existing::kSwapOrMove));
   VARVE_TRY(mark_durable());
   VARVE_TRY(note_copied());

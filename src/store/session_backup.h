@@ -44,11 +44,16 @@ class SessionBackup {
   // Opens the copy if it can be extended; nullptr if it has to be made again.
   Result<std::unique_ptr<log::SessionStorage>> find_extensible();
   Result<bool> fits(log::SessionStorage& copy);
+  Status remark_on_added();
+  Status remark_on_all();
   Status extend(log::SessionStorage& copy, BackupTotals* totals);
   Status extend_stream(log::SessionStorage& copy, log::Stream stream, uint64_t from, uint64_t to);
   Status extend_documents(log::SessionStorage& copy);
-  Status put_if_other(log::SessionStorage& copy, const std::string& name, const std::string& text);
-  Status put_vectors_if_other(log::SessionStorage& copy);
+  // Whether it was another than the copy's, and was put.
+  Result<bool> put_if_other(log::SessionStorage& copy, const std::string& name,
+                            const std::string& text);
+  Result<bool> put_vectors_if_other(log::SessionStorage& copy);
+  Result<bool> put_document_if_other(log::SessionStorage& copy, const std::string& name);
   [[nodiscard]] Result<log::SessionRow> row_of_source() const;
   [[nodiscard]] bool has_copy_of_lost();
   Status copy_whole(BackupTotals* totals);
@@ -62,6 +67,7 @@ class SessionBackup {
   ListedRows& rows_;  // of the copies
   const std::string& id_;
   std::optional<CopiedSession> known_;
+  uint64_t copied_seq_ = 0;  // entries up to here are known to be in the copy
   std::unique_ptr<SessionSource> source_;
   SourceScan scan_;
   CopiedSession copied_;

@@ -11,6 +11,8 @@
 #include "log/directory_storage.h"
 #include "session/metadata/metadata.h"
 #include "session/retries.h"
+#include "session/stores/capped_check.h"
+#include "session/vectors/vector_check.h"
 
 namespace varve::store {
 
@@ -43,10 +45,21 @@ class ComparingSink final : public log::Sink {
 
 }  // namespace
 
+void add_remark(std::string_view text, std::string* remark) {
+  if (!remark->empty() && !text.empty()) *remark += "; ";
+  *remark += text;
+}
+
 std::string SourceScan::damage_remark() const {
   if (damaged_count == 0) return {};
   if (damaged_count == 1) return "1 damaged line was copied as it is";
   return std::to_string(damaged_count) + " damaged lines were copied as they are";
+}
+
+std::string documents_remark(const std::vector<std::string>& damaged) {
+  std::string names;
+  for (const std::string& name : damaged) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? names : "damage in " + names + " was copied as it is";
 }
 
 bool SessionSource::has_surely_lost_all(const SourceScan& all) const {
@@ -55,10 +68,26 @@ bool SessionSource::has_surely_lost_all(const SourceScan& all) const {
   return durable_seq_ > compacted_through_ || (tail_.entries_bytes > 0 && !may_be_torn);
 }
 
-// Lines that are damaged at the end are those that are missing there.
+// Lines that are damaged at the end are those that are missing there, and others are some of those
+// that are missing before.
 std::string SessionSource::loss_remark(const SourceScan& all) const {
-  if (all.damaged_count > 0 || !has_lost_end(all)) return all.damage_remark();
-  return "entries that were durable are missing at the end of its log";
+  std::string remark = all.damage_remark();
+  if (all.missing_count > all.damaged_count) {
+    const uint64_t count = all.missing_count - all.damaged_count;
+    add_remark(count == 1 ? "1 entry is missing in the middle of its log"
+                          : std::to_string(count) + " entries are missing in the middle of its log",
+               &remark);
+  }
+  if (all.damaged_count == 0 && has_lost_end(all)) {
+    add_remark("entries that were durable are missing at the end of its log", &remark);
+  }
+  return remark;
+}
+
+bool SessionSource::may_have_lost(const SourceScan& added, uint64_t copied_seq) const {
+  const uint64_t present = std::max(copied_seq, compacted_through_);
+  return added.missing_count > 0 || (knows_gaps_ && added.first_seq > present + 1) ||
+         durable_seq_ > std::max(present, added.last_seq);
 }
 
 Status SessionSource::fail(Status status) {
@@ -118,6 +147,7 @@ Result<bool> SessionSource::try_to_hold(bool is_still) {
   generation_ = 0;
   settled_seq_ = durable_seq_ = durable_seq;
   compacted_through_ = 0;
+  knows_gaps_ = false;
   // Unreadable metadata is copied as it is: it only describes the log.
   const auto parsed = metadata_tree();
   if (!parsed) return true;
@@ -129,6 +159,7 @@ Result<bool> SessionSource::try_to_hold(bool is_still) {
   durable_seq_ = std::max(durable_seq, parsed->get_count("durable_seq"));
   compacted_through_ = parsed->get_count("compacted_through_seq");
   settled_seq_ = std::max(durable_seq_, compacted_through_);
+  knows_gaps_ = true;
   return true;
 }
 
@@ -148,13 +179,23 @@ std::string SessionSource::metadata_with(uint64_t durable_seq) const {
   return metadata->encode();
 }
 
+// `from_start`: of a scan of the whole log, which knows what should come before.
+void SessionSource::note_seq(uint64_t seq, bool from_start, SourceScan* found) const {
+  if (seq == entry::kNoSeq) return;
+  const bool knows_last = from_start || found->last_seq > 0;
+  const uint64_t expected = std::max(found->last_seq, compacted_through_) + 1;
+  if (knows_gaps_ && knows_last && seq > expected) found->missing_count += seq - expected;
+  if (found->first_seq == 0) found->first_seq = seq;
+  found->last_seq = std::max(found->last_seq, seq);
+}
+
 Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstones_from) {
   SourceScan found;
   auto entries = log::scan_entries(
       *storage_, {tail_.generation, entries_from, tail_.entries_bytes}, settled_seq_,
       [&](const log::ScannedEntry& line) {
         found.entry_count += 1;
-        found.last_seq = std::max(found.last_seq, line.facts->seq);
+        note_seq(line.facts->seq, entries_from == 0, &found);
         const entry::Batch batch = line.facts->batch;
         if (batch.count > 1 && batch.index + 1 == batch.count) {
           found.batch_ends.push_back(line.offset + line.length + 1);
@@ -253,6 +294,31 @@ Status SessionSource::copy_document(std::string_view name, log::Sink& sink) {
   }
   VARVE_TRY_ASSIGN(const std::string text, document(name));
   return sink.append(text);
+}
+
+Result<std::vector<std::string>> SessionSource::damaged_documents() {
+  VARVE_TRY_ASSIGN(const auto names, documents());
+  std::vector<std::string> damaged;
+  for (const std::string& name : names) {
+    VARVE_TRY_ASSIGN(const bool is_bad, is_document_damaged(name));
+    if (is_bad) damaged.push_back(name);
+  }
+  return damaged;
+}
+
+Result<bool> SessionSource::is_document_damaged(std::string_view name) {
+  if (name == log::kVectorsFile) {
+    if (!vectors_failure_.ok()) return fail(vectors_failure_);
+    session::VectorFile file(*storage_);
+    auto is_bad = session::is_damaged(file, vectors_);
+    return is_bad.ok() ? std::move(is_bad) : Result<bool>(fail(std::move(is_bad).status()));
+  }
+  for (const auto store : {session::CappedStore::kKeyValue, session::CappedStore::kTranscript}) {
+    if (name != session::file_of(store)) continue;
+    VARVE_TRY_ASSIGN(const std::string text, document(name));
+    return !session::damage_in(store, text).empty();
+  }
+  return false;
 }
 
 // Shorter than its tail when a torn end was cut off meanwhile.

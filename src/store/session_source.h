@@ -36,13 +36,21 @@ struct SourceScan {
   uint64_t entries_end = 0;  // after the last committed line
   uint64_t tombstones_end = 0;
   uint64_t entry_count = 0;
+  uint64_t first_seq = 0;
   uint64_t last_seq = 0;
+  uint64_t missing_count = 0;        // numbers between these that should be there
   uint64_t damaged_count = 0;        // damaged lines, copied as they are
   std::vector<uint64_t> batch_ends;  // after the last line of each batch
 
   // What a report says of the damaged lines; empty when there are none.
   [[nodiscard]] std::string damage_remark() const;
 };
+
+// Several remarks go into one, with "; " between them.
+void add_remark(std::string_view text, std::string* remark);
+
+// What a report says of damaged documents; empty when there are none.
+std::string documents_remark(const std::vector<std::string>& damaged);
 
 class SessionSource {
  public:
@@ -79,12 +87,15 @@ class SessionSource {
   }
   // The same, where what is there is more than a first line that was never written to its end.
   [[nodiscard]] bool has_surely_lost_all(const SourceScan& all) const;
-  // Whether lines are damaged, or missing at the end.
+  // Whether lines are damaged, or missing.
   [[nodiscard]] bool has_lost_any(const SourceScan& all) const {
-    return has_lost_all(all) || all.damaged_count > 0 || has_lost_end(all);
+    return has_lost_all(all) || all.damaged_count > 0 || all.missing_count > 0 || has_lost_end(all);
   }
   // What a report says of it; empty when nothing is lost.
   [[nodiscard]] std::string loss_remark(const SourceScan& all) const;
+  // Whether entries may be missing where all up to `copied_seq` are known to be in a copy. `added`:
+  // the scan of what came after.
+  [[nodiscard]] bool may_have_lost(const SourceScan& added, uint64_t copied_seq) const;
   [[nodiscard]] uint64_t generation() const { return generation_; }  // as metadata.json says
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents to copy. index.bin is derived and not one of them.
@@ -94,6 +105,8 @@ class SessionSource {
   Result<std::string> document(std::string_view name);  // kGone when it was removed meanwhile
   // The same into `sink`. vectors.bin goes in pieces: it may be larger than the memory.
   Status copy_document(std::string_view name, log::Sink& sink);
+  Result<bool> is_document_damaged(std::string_view name);
+  Result<std::vector<std::string>> damaged_documents();
   // Whether `copy` has the same bytes in its vectors.bin.
   Result<bool> has_vectors_of(log::SessionStorage& copy);
 
@@ -105,6 +118,7 @@ class SessionSource {
   [[nodiscard]] bool has_lost_end(const SourceScan& all) const {
     return durable_seq_ > std::max(all.last_seq, compacted_through_);
   }
+  void note_seq(uint64_t seq, bool from_start, SourceScan* found) const;
   Result<bool> try_to_hold(bool is_still);
   Status hold_vectors();
   bool were_vectors_replaced();
@@ -125,6 +139,7 @@ class SessionSource {
   uint64_t generation_ = 0;
   uint64_t durable_seq_ = 0;
   uint64_t compacted_through_ = 0;  // entries up to this number may have been removed
+  bool knows_gaps_ = false;         // where metadata.json is lost, nobody knows which are legal
   uint64_t settled_seq_ = 0;        // no batch up to here is unfinished
   Status failure_;
 };

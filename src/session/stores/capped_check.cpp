@@ -27,6 +27,12 @@ void add_transcript_damage(std::string_view text, std::vector<StoreDamage>* foun
 
 }  // namespace
 
+std::string damage_in(CappedStore store, std::string_view text) {
+  if (store == CappedStore::kKeyValue) return stores::parse_kv(text).damage;
+  auto damaged = stores::parse_transcript(text).damaged;
+  return damaged.empty() ? std::string() : std::move(damaged.front().reason);
+}
+
 Result<std::vector<StoreDamage>> find_store_damage(Core& core) {
   std::vector<StoreDamage> found;
   for (const auto store : {CappedStore::kKeyValue, CappedStore::kTranscript}) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "session/stores/capped_stores.h"
@@ -17,6 +18,8 @@ struct StoreDamage {
   bool is_readable = true;  // else people have to move it away
   bool is_torn = false;     // at the end: it may be an append that is in progress
 };
+// What is wrong with a file's text; empty when nothing is, or only its end is torn.
+std::string damage_in(CappedStore store, std::string_view text);
 // Reads both files.
 Result<std::vector<StoreDamage>> find_store_damage(Core& core);
 

@@ -56,6 +56,22 @@ Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem, cons
   return found;
 }
 
+Result<bool> is_damaged(VectorFile& file, const log::VectorsTail& tail) {
+  const auto dimension = file.dimension(tail);
+  if (dimension.code() == Code::kCorruption) return true;
+  if (dimension.code() == Code::kFormatVersion) return false;
+  VARVE_TRY(dimension);
+  bool is_any = false;
+  bool is_last = false;
+  const auto look = [&](const VectorFile::Scanned& scanned) {
+    is_any = is_any || (is_last && scanned.record);
+    is_last = !scanned.record;
+    return Status();
+  };
+  if (*dimension > 0) VARVE_TRY(file.scan(tail, *dimension, 0, look));
+  return is_any;
+}
+
 namespace {
 
 bool keeps_every(std::string_view /*id*/) { return true; }

@@ -30,6 +30,9 @@ using VectorProblem =
 // and `step` with the bytes done.
 Result<VectorCheck> check_vectors(Core& core, const VectorProblem& problem, const Step& step);
 
+// Whether any record is damaged, or the file as a whole; a torn end is not damage.
+Result<bool> is_damaged(VectorFile& file, const log::VectorsTail& tail);
+
 // For the lock holder, before entries are added: a compaction that was killed or failed after its
 // new log was in place may have left vectors whose ids are free, and so may damage that took
 // entries from the log. They would become the vectors of the next entries with these ids.

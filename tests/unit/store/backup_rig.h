@@ -10,6 +10,7 @@
 
 #include "io/simulated.h"
 #include "log/directory_engine.h"
+#include "session/metadata/metadata.h"
 #include "store/store.h"
 #include "support/environment.h"
 #include "support/exported_text.h"
@@ -116,6 +117,14 @@ class BackupFixture : public testing::Test {
     EXPECT_TRUE(
         (*storage)
             ->replace(log::Stream::kEntries, [&](log::Sink& sink) { return sink.append(kept); })
+            .ok());
+    auto metadata = session::Metadata::parse(file(root + "/metadata.json"), id);
+    ASSERT_TRUE(metadata.ok());
+    const uint64_t last_seq = (*storage)->durable_mark().last_seq;
+    metadata->tree().set("compacted_through_seq", json::Tree::integer_unsigned(last_seq));
+    ASSERT_TRUE(
+        (*storage)
+            ->put_document(log::kMetadataFile, metadata->encode(), log::DocumentDurability::kNamed)
             .ok());
     EXPECT_TRUE(
         (*storage)->replace(log::Stream::kTombstones, [](log::Sink&) { return Status(); }).ok());

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kAtTheEnd =
     "entries that were durable are missing at the end of its log";
+constexpr std::string_view kInTheMiddle = "1 entry is missing in the middle of its log";
 constexpr std::string_view kNothing =
     "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
     "or "
@@ -36,6 +37,17 @@ class LostEntries : public BackupFixture {
     const std::string log = file(path);
     disk_.write_file(path, log.substr(0, log.find('\n') + 1));
   }
+  // Where the line of this number begins, from 0.
+  static size_t begin_of(const std::string& log, int number) {
+    size_t begin = 0;
+    for (int i = 0; i < number; ++i) begin = log.find('\n', begin) + 1;
+    return begin;
+  }
+  void take_out(const std::string& path, int number) {
+    std::string log = file(path);
+    const size_t begin = begin_of(log, number);
+    disk_.write_file(path, log.erase(begin, begin_of(log, number + 1) - begin));
+  }
 
   std::shared_ptr<Store> store_;
 };
@@ -51,6 +63,60 @@ TEST_F(LostEntries, AtTheEndAreToldByARestore) {
   const auto other = open("other");
   expect_problem(restored(*other), kAtTheEnd, true);
   EXPECT_EQ(alive(*other, "notes"), Texts{"a"});
+}
+
+TEST_F(LostEntries, InTheMiddleAreToldByABackup) {
+  take_out(kLog, 1);
+  expect_problem(backed_up(*store_), kInTheMiddle, true);
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "c"}));
+}
+
+TEST_F(LostEntries, InTheMiddleAreToldByARestore) {
+  take_out("copy/sessions/notes/memory.jsonl", 1);
+  const auto other = open("other");
+  expect_problem(restored(*other), kInTheMiddle, true);
+  EXPECT_EQ(alive(*other, "notes"), (Texts{"a", "c"}));
+}
+
+TEST_F(LostEntries, InTheMiddleOfACopyTheWholeSessionStays) {
+  take_out("copy/sessions/notes/memory.jsonl", 1);
+  EXPECT_EQ(store_->restore("copy", R"({"overwrite":true})").code(), Code::kCorruption);
+  EXPECT_EQ(alive(*store_, "notes"), (Texts{"a", "b", "c"}));
+}
+
+// The copy is extended then, and only what was added is read at first.
+TEST_F(LostEntries, OfThoseAddedSinceAreTold) {
+  add(**store_->open_session("notes"), {"d", "e", "f"});
+  const std::string whole = file(kLog);
+  disk_.write_file(kLog, whole.substr(0, begin_of(whole, 3)));
+  expect_problem(backed_up(*store_), kAtTheEnd, true);
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());  // nothing more
+}
+
+TEST_F(LostEntries, OfThoseAddedSinceTheFirstIsTold) {
+  add(**store_->open_session("notes"), {"d", "e", "f"});
+  take_out(kLog, 3);
+  const json::Tree report = backed_up(*store_);
+  expect_problem(report, kInTheMiddle, true);
+  EXPECT_EQ(report.get_int64("appended"), 1);
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "b", "c", "e", "f"}));
+}
+
+TEST_F(LostEntries, OfThoseAddedSinceOneInBetweenIsTold) {
+  add(**store_->open_session("notes"), {"d", "e", "f"});
+  take_out(kLog, 4);
+  expect_problem(backed_up(*store_), kInTheMiddle, true);
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "b", "c", "d", "f"}));
+}
+
+TEST_F(LostEntries, GapsThatAreLegalAreNoProblem) {
+  const auto notes = *store_->open_session("notes");
+  ASSERT_TRUE(notes->remove_where(R"({"ids":["b"]})", "").ok());
+  ASSERT_TRUE(notes->compact({.cause = session::CompactionCause::kPurge}).ok());
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
+  add(*notes, {"d"});
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
+  EXPECT_TRUE(restored(*store_, R"({"overwrite":true})").get("problems")->items().empty());
 }
 
 TEST_F(LostEntries, ASessionThatHasLostAllDoesNotReplaceItsCopy) {
