@@ -1,6 +1,7 @@
 #include "store/backup.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -25,6 +26,16 @@ namespace {
 
 constexpr std::string_view kBackupLock = "lock";
 constexpr std::string_view kConfigFile = "config.json";
+
+constexpr std::string_view kIsNoSession =
+    "its directory is there, but neither its memory.jsonl nor its metadata.json is; a copy of it "
+    "stays as it was: restore it, or remove the directory";
+
+// Something has the name of a file or of a directory of one session.
+bool is_of_another_kind(const Status& failure) {
+  return io::is_not_a_file(failure) ||
+         (failure.code() == Code::kIo && failure.place().os_errno == ENOTDIR);
+}
 
 struct BackupOptions {
   std::vector<std::string> sessions;   // empty: all
@@ -183,17 +194,40 @@ class Backup {
         if (!session.remark().empty()) problems_.push(problem(id, session.remark(), Copied::kYes));
         continue;
       }
-      if (session.source_failure().ok()) {
+      if (session.source_failure().ok() && is_of_another_kind(status)) {
+        const std::string reason = status.message() + "; move it away, or remove this copy";
+        problems_.push(problem(id, reason, Copied::kNo));
+      } else if (session.source_failure().ok()) {
         return std::move(status).with_context("session '" + id + "' was not copied");
-      }
-      // The session was deleted while we worked, so it counts as missing.
-      if (status.code() == Code::kNotFound) {
+      } else if (status.code() == Code::kNotFound) {
         gone_.insert(id);
       } else {
         problems_.push(problem(id, status.message(), Copied::kNo));
       }
     }
+    return gone_.empty() ? Status() : keep_copies_of_lost();
+  }
+
+  // A session that was deleted while we worked counts as missing. But a deletion takes the
+  // directory first: one that is still there has lost what makes it a session.
+  Status keep_copies_of_lost() {
+    VARVE_TRY_ASSIGN(const auto present, context_.engine.session_ids());
+    VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    std::erase_if(gone_, [&](const std::string& id) {
+      if (!std::binary_search(present.begin(), present.end(), id)) return false;
+      const bool is_meant =
+          !options_.sessions.empty() || std::binary_search(copied.begin(), copied.end(), id);
+      if (is_meant) problems_.push(problem(id, kIsNoSession, Copied::kNo));
+      return is_meant;
+    });
     return {};
+  }
+
+  // Whether something else than a directory has the session's name, such as a link.
+  Status what_has_the_name(const std::string& id) {
+    if (std::binary_search(all_.begin(), all_.end(), id)) return {};
+    Status looked = context_.engine.session_document(id, log::kMetadataFile).status();
+    return looked.code() == Code::kNotFound ? Status() : looked;
   }
 
   Status copy_config() {
@@ -209,9 +243,22 @@ class Backup {
 
   Status remove_missing() {
     VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    std::vector<std::string> removed;
     for (const std::string& id : copied) {
       if (!gone_.contains(id) && std::binary_search(all_.begin(), all_.end(), id)) continue;
+      const Status other = what_has_the_name(id);
+      if (!other.ok()) {
+        problems_.push(problem(id, other.message() + "; its copy stays as it was", Copied::kNo));
+        continue;
+      }
+      removed.push_back(id);
       manifest_.sessions.erase(id);
+    }
+    // First, so that it never names a copy that is not there.
+    if (!removed.empty()) {
+      VARVE_TRY(manifest_.write(*root_, context_.random, context_.clock.now_ms()));
+    }
+    for (const std::string& id : removed) {
       Status dropped = copy_->drop(id, {});
       if (!dropped.ok() && dropped.code() != Code::kNotFound) return dropped;
       removed_ += 1;

@@ -39,6 +39,8 @@ constexpr std::string_view kMetadataIsLost =
 constexpr std::string_view kCopyIsLost =
     "no entry of its copy can be read, so the session that is here stays; to have the copy "
     "nevertheless, delete the session first";
+constexpr std::string_view kCopyIsMissing =
+    "its copy is not in the backup any more, though backup.json names it";
 constexpr std::string_view kCopyIsDamaged =
     "its copy is damaged and the session that is here is not, so this one stays; to have what is "
     "left of the copy nevertheless, repair the session in the backup first";
@@ -79,8 +81,9 @@ class ReadOnlyStore {
     }
     if (!sessions.ok()) return std::move(sessions).status();
     store.sessions_ = *std::move(sessions);
-    const auto manifest = BackupManifest::read(*store.root_);
+    auto manifest = BackupManifest::read(*store.root_);
     if (manifest.code() == Code::kFormatVersion) return manifest.status();
+    if (manifest.ok()) store.manifest_ = *std::move(manifest);
     store.environment_ = {&context.file_system, &context.clock, &context.random};
     store.recovery_ = context.recovery;
     return store;
@@ -89,6 +92,8 @@ class ReadOnlyStore {
   [[nodiscard]] io::Directory& root() const { return *root_; }
 
   Result<std::vector<std::string>> ids() const { return log::session_ids_in(*sessions_); }
+  // Empty where there is none.
+  [[nodiscard]] const BackupManifest& manifest() const { return manifest_; }
 
   // kNotFound when there is none.
   Result<std::unique_ptr<SessionSource>> session(const std::string& id) const {
@@ -128,6 +133,7 @@ class ReadOnlyStore {
 
   std::unique_ptr<io::Directory> root_;
   std::unique_ptr<io::Directory> sessions_;
+  BackupManifest manifest_;
   log::DirectoryStorage::Environment environment_;
   session::Recovery recovery_ = session::Recovery::kTail;
 };
@@ -247,6 +253,7 @@ class Restore {
       }
     }
     chosen_ = options_.sessions.empty() ? there : options_.sessions;
+    if (options_.sessions.empty()) note_lost_copies(there);
     if (options_.overwrite) return {};
     VARVE_TRY_ASSIGN(const auto present, context_.engine.session_ids());
     for (const std::string& id : chosen_) {
@@ -258,6 +265,14 @@ class Restore {
                                         "\"overwrite\" it is replaced)"};
     }
     return {};
+  }
+
+  // Copies that were made, and of which no directory is left.
+  void note_lost_copies(const std::vector<std::string>& there) {
+    for (const auto& [id, copied] : backup_->manifest().sessions) {
+      if (std::binary_search(there.begin(), there.end(), id)) continue;
+      problems_.push(problem(id, kCopyIsMissing, Copied::kNo));
+    }
   }
 
   // An expired session is gone for everybody, so its id is free. Its deletions count all the same.

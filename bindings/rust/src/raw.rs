@@ -480,8 +480,10 @@ pub struct Api {
     ///                            "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
     ///                            and entries: what was written. A session that cannot be read, or has
     ///                            lost all its entries, keeps the copy it has and is a problem with
-    ///                            "copied":false; damaged lines are copied as they are and are a problem
-    ///                            with "copied":true, as are entries missing at the end of the log.
+    ///                            "copied":false; so is one whose copy cannot be written to because
+    ///                            something else has the name of one of its files. Damaged lines and
+    ///                            files are copied as they are and are a problem with "copied":true, as
+    ///                            are entries missing in the middle or at the end of the log.
     /// @param[out] report_len_out [bytes].
     /// @param[out] error_out      caller frees; may be NULL.
     ///
@@ -503,10 +505,11 @@ pub struct Api {
     /// A session appears, or is replaced, in one step. From then on open handles of a replaced session
     /// return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
     /// of the backup that has expired is left out, and is a problem with "copied":false; so is one of
-    /// which no entry can be read any more, if it would replace a session that has entries, and one that
-    /// is damaged, if it would replace a session that is not: repair it in the backup first. One that is
-    /// in its place and cannot be looked at there, as when it is damaged and recovery is "strict", is a
-    /// problem with "copied":true, and so is one for which damaged deletions could not be applied, or
+    /// which no entry can be read any more, if it would replace a session that has entries; one that is
+    /// damaged, if it would replace a session that is not: repair it in the backup first; and, where all
+    /// are restored, one whose copy is gone from the backup. One that is in its place and cannot be
+    /// looked at there, as when it is damaged and recovery is "strict", is a problem with "copied":true,
+    /// and so is one that is damaged, one for which damaged deletions could not be applied, and one
     /// whose metadata.json in the backup is lost: then user and agent are those of the list of sessions.
     ///
     /// @param[in]  store          open store.

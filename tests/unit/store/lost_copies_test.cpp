@@ -1,0 +1,104 @@
+// Backup and restore where something else has the name of a session or of one of its files.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "backup_rig.h"
+
+namespace varve::store {
+namespace {
+
+class LostCopies : public BackupFixture {
+ protected:
+  void SetUp() override {
+    store_ = open("store");
+    for (const std::string id : {"a", "notes", "z"}) add(*create(*store_, id), {"first"});
+    backed_up(*store_);
+  }
+  // {id: reason} of those that were not copied.
+  static Texts not_copied(const json::Tree& report) {
+    Texts found;
+    for (const auto& problem : report.get("problems")->items()) {
+      EXPECT_FALSE(problem.get_bool("copied"));
+      found.push_back(problem.get_string("session_id") + ": " + problem.get_string("reason"));
+    }
+    return found;
+  }
+  void remove_files(const std::string& path, const Texts& names) {
+    const auto root = *disk_.open_root(path, false);
+    for (const std::string& name : names) (void)root->remove(name).ok();
+  }
+  void remove_directory(const std::string& above, const std::string& name) {
+    remove_files(above + "/" + name, {"memory.jsonl", "tombstones.jsonl", "metadata.json", "lock",
+                                      "index.bin", "kv.json", "transcript.md"});
+    ASSERT_TRUE((*disk_.open_root(above, false))->remove_directory(name).ok());
+  }
+
+  std::shared_ptr<Store> store_;
+};
+
+TEST_F(LostCopies, ADirectoryInPlaceOfAFileOfACopyStopsNoOtherSession) {
+  remove_files("copy/sessions/notes", {"memory.jsonl"});
+  ASSERT_TRUE(
+      (*disk_.open_root("copy/sessions/notes", false))->make_directory("memory.jsonl").ok());
+  for (const std::string id : {"a", "notes", "z"}) add(**store_->open_session(id), {"second"});
+  const json::Tree report = backed_up(*store_);
+  EXPECT_EQ(report.get_int64("appended"), 2);
+  const Texts found = not_copied(report);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("memory.jsonl"), std::string::npos) << found[0];
+  EXPECT_NE(found[0].find("; move it away, or remove this copy"), std::string::npos) << found[0];
+  EXPECT_EQ(alive("copy", "z"), (Texts{"first", "second"}));
+}
+
+TEST_F(LostCopies, AFileInPlaceOfACopyStopsNoOtherSession) {
+  remove_directory("copy/sessions", "notes");
+  disk_.write_file("copy/sessions/notes", "somebody's own");
+  add(**store_->open_session("z"), {"second"});
+  const Texts found = not_copied(backed_up(*store_));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].substr(0, 6), "notes:");
+  EXPECT_EQ(alive("copy", "z"), (Texts{"first", "second"}));
+}
+
+TEST_F(LostCopies, OfASessionThatHasLostItsLogAndItsMetadataItStays) {
+  remove_files("store/sessions/notes", {"memory.jsonl", "metadata.json"});
+  const json::Tree report = backed_up(*store_);
+  EXPECT_EQ(report.get_int64("removed"), 0);
+  const Texts found = not_copied(report);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("its directory is there"), std::string::npos) << found[0];
+  EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
+}
+
+TEST_F(LostCopies, WhereSomethingElseHasTheNameOfTheSessionItStays) {
+  remove_directory("store/sessions", "notes");
+  disk_.write_file("store/sessions/notes", "somebody's own");
+  const json::Tree report = backed_up(*store_);
+  EXPECT_EQ(report.get_int64("removed"), 0);
+  const Texts found = not_copied(report);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NE(found[0].find("its copy stays as it was"), std::string::npos) << found[0];
+  EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
+}
+
+TEST_F(LostCopies, ARestoreTellsOfACopyThatIsGone) {
+  remove_directory("copy/sessions", "notes");
+  const auto other = open("other");
+  const json::Tree report = restored(*other);
+  EXPECT_EQ(report.get_int64("sessions"), 2);
+  EXPECT_EQ(not_copied(report),
+            Texts{"notes: its copy is not in the backup any more, though backup.json names it"});
+}
+
+TEST_F(LostCopies, OfADeletedSessionNobodyTells) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  const json::Tree report = backed_up(*store_);
+  EXPECT_EQ(report.get_int64("removed"), 1);
+  EXPECT_EQ(not_copied(report), Texts());
+  const auto other = open("other");
+  EXPECT_EQ(not_copied(restored(*other)), Texts());
+}
+
+}  // namespace
+}  // namespace varve::store
