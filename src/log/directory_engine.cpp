@@ -367,11 +367,12 @@ void DirectoryEngine::sweep_left_overs() {
   const auto items = temporary_->list();
   if (!items.ok()) return;
   for (const auto& item : *items) {
-    if (item.kind == io::FileKind::kDirectory) (void)sweep_one(item.name).ok();
+    if (item.kind == io::FileKind::kDirectory) (void)sweep_one(item.name, false).ok();
   }
 }
 
-// Those with nothing in them stay: their makers may be about to lock them.
+// Those with nothing in them stay: their makers may be about to lock them. Who fills one has locked
+// it before: where no lock is left, as after a power loss, nobody makes it any more.
 Status DirectoryEngine::remove_left_overs() {
   VARVE_TRY(refuse_if_read_only());
   VARVE_TRY_ASSIGN(const auto items, temporary_->list());
@@ -380,18 +381,18 @@ Status DirectoryEngine::remove_left_overs() {
     if (item.kind != io::FileKind::kDirectory) continue;
     auto filled = has_contents(*temporary_, item.name);
     if (filled.ok() && !*filled) continue;
-    removals.note(filled.ok() ? sweep_one(item.name) : std::move(filled).status());
+    removals.note(filled.ok() ? sweep_one(item.name, true) : std::move(filled).status());
   }
   registry_->remove_left_overs();
   return std::move(removals).first();
 }
 
-// Nothing is removed while the maker lives.
-Status DirectoryEngine::sweep_one(std::string_view name) {
+// Nothing is removed while the maker lives. `is_filled`: it was seen to have contents.
+Status DirectoryEngine::sweep_one(std::string_view name, bool is_filled) {
   VARVE_TRY_ASSIGN(const auto directory, temporary_->open_directory(name));
   const auto lock = directory->info(kLockFile);
   std::unique_ptr<io::File> lock_file;  // holds the lock until everything is removed
-  if (lock.code() == Code::kNotFound) {
+  if (lock.code() == Code::kNotFound && !is_filled) {
     VARVE_TRY_ASSIGN(const io::FileInfo self, directory->self_info());
     if (environment_.clock->now_ms() - self.modified_ms < kUnlockedLeftOverMs) {
       return {};  // its maker may be about to lock it

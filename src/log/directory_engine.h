@@ -103,7 +103,7 @@ class DirectoryEngine final : public Engine {
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();
-  Status sweep_one(std::string_view name);
+  Status sweep_one(std::string_view name, bool is_filled);
   // Removes a directory of ours with all that is in it, the lock file last, in an order that does
   // not mislead readers. remove_tree(): best effort.
   static Status remove_whole(io::Directory& parent, std::string_view name);

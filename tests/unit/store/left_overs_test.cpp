@@ -52,6 +52,15 @@ TEST_F(LeftOvers, OfAKilledRestoreGoWithAPurge) {
   EXPECT_FALSE(is_left());
 }
 
+// As a power loss may leave it: of the files that were made, any may have reached the disk.
+TEST_F(LeftOvers, OfWhichNoLockIsLeftGoWithAPurge) {
+  maker_->kill();
+  disk_.set_now_ms(clock_.now_ms());
+  ASSERT_TRUE((*disk_.open_root(kLeftOver, false))->remove("lock").ok());
+  ASSERT_TRUE(purge(*session_).ok());
+  EXPECT_FALSE(is_left());
+}
+
 TEST_F(LeftOvers, GoWithASweep) {
   maker_->kill();
   ASSERT_TRUE(store_->sweep().ok());
