@@ -86,6 +86,11 @@ bool is_not_a_file(const Status& failure) noexcept {
          (os_errno == EISDIR || os_errno == ENXIO || os_errno == ELOOP || os_errno == ENODEV);
 }
 
+bool is_not_a_directory(const Status& failure) noexcept {
+  const int os_errno = failure.place().os_errno;
+  return failure.code() == Code::kIo && (os_errno == ENOTDIR || os_errno == ELOOP);
+}
+
 Status no_permission_to_write(std::string_view what, std::string_view directory) {
   return refusal(Code::kReadOnly, 0, directory,
                  std::string(what) + " is open for reading: no permission to write in " +

@@ -51,6 +51,7 @@ Status not_a_directory(int os_errno, std::string_view path, std::string_view wha
 // Whether `failure` is not_a_file(): the next try fails as well, until somebody removes what is
 // there.
 bool is_not_a_file(const Status& failure) noexcept;
+bool is_not_a_directory(const Status& failure) noexcept;  // the same of not_a_directory()
 
 // kReadOnly: `what` ("the session") could be opened for reading only.
 Status no_permission_to_write(std::string_view what, std::string_view directory);

@@ -56,6 +56,11 @@ Result<bool> still_has_log(io::Directory& directory) {
   return metadata || entries;
 }
 
+// Reading it again will not help.
+Status as_corruption(const Status& failure) {
+  return {Code::kCorruption, failure.message(), failure.place()};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> session_ids_in(io::Directory& sessions) {
@@ -418,10 +423,12 @@ bool DirectoryEngine::is_kept_in(io::Directory& directory) {
 
 Result<std::string> DirectoryEngine::session_document(std::string_view session_id,
                                                       std::string_view name) {
-  VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
-  auto text = read_file(*directory, name, kDocumentBytesMax);
+  const auto directory = open_session_directory(session_id);
+  if (io::is_not_a_directory(directory.status())) return as_corruption(directory.status());
+  if (!directory.ok()) return directory.status();
+  auto text = read_file(**directory, name, kDocumentBytesMax);
   if (text.code() == Code::kSizeLimit || io::is_not_a_file(text.status())) {
-    return Status(Code::kCorruption, text.status().message(), text.status().place());
+    return as_corruption(text.status());
   }
   return text;
 }

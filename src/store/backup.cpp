@@ -1,7 +1,6 @@
 #include "store/backup.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -33,8 +32,7 @@ constexpr std::string_view kIsNoSession =
 
 // Something has the name of a file or of a directory of one session.
 bool is_of_another_kind(const Status& failure) {
-  return io::is_not_a_file(failure) ||
-         (failure.code() == Code::kIo && failure.place().os_errno == ENOTDIR);
+  return io::is_not_a_file(failure) || io::is_not_a_directory(failure);
 }
 
 struct BackupOptions {

@@ -135,6 +135,21 @@ TEST_F(StoreFailures, ASessionWhoseMetadataIsNoFileIsListedWithWhatIsKnown) {
       << opened.message();
 }
 
+TEST_F(StoreFailures, ASessionWhoseNameAFileHasHidesNoOther) {
+  const auto store = open("store");
+  for (const char* id : {"taken", "whole"}) {
+    ASSERT_TRUE(store->create_session(R"({"session_id":")" + std::string(id) + "\"}").ok());
+    clock_.advance_ms(1);
+  }
+  const auto sessions = *disk_.open_root("store/sessions", false);
+  ASSERT_TRUE(sessions->move_to("taken", **disk_.open_root("store", false), "elsewhere").ok());
+  disk_.write_file("store/sessions/taken", "somebody's own");
+  EXPECT_EQ(listed(*store), "whole taken ");
+  const Status opened = store->open_session("taken").status();
+  EXPECT_EQ(opened.code(), Code::kIo);
+  EXPECT_NE(opened.message().find("not a directory"), std::string::npos) << opened.message();
+}
+
 TEST_F(StoreFailures, ARescanTakesAwayWhatAKilledOneLeft) {
   const auto store = open("store");
   create(*store, "one");
