@@ -79,8 +79,11 @@ Status replace_file(io::Directory& directory, std::string_view name, Random& ran
   }
   if (!options.durable || !options.sync_name) return {};
   status = directory.sync();
-  if (!status.ok()) return {Code::kUnknown, status.message(), status.place()};
-  return {};
+  if (status.ok()) return {};
+  return {Code::kUnknown,
+          "the outcome is unknown: the file was replaced, and a power loss may undo that: " +
+              status.message(),
+          status.place()};
 }
 
 Status replace_file(io::Directory& directory, std::string_view name, Random& random,

@@ -96,8 +96,7 @@ size_t open_descriptors() {
 
 // A write that could be neither finished nor undone, or a name in place that is not durable.
 bool is_unknown(const std::string& message) {
-  return message.find("outcome is unknown") != std::string::npos ||
-         message.find("cannot sync the directory") != std::string::npos;
+  return message.find("outcome is unknown") != std::string::npos;
 }
 
 // What a handle says that was opened without permission to write.

@@ -112,6 +112,18 @@ TEST_F(AtomicFile, AFailureAtAnyStepLeavesTheOldFileAndNoLeftOver) {
   EXPECT_EQ(steps, 5u);  // open, append, sync, rename, sync of the directory
 }
 
+// The file is another one by then, so whoever is answered must not take it for the old one.
+TEST_F(AtomicFile, OneThatAPowerLossMayUndoSaysThatItsOutcomeIsUnknown) {
+  io::FailNth fault(5, EIO);  // the sync of the directory
+  disk_.set_fault_hook(fault);
+  const Status status = replace(true);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(disk_.read_file("s/name"), "new");
+  EXPECT_EQ(status.code(), Code::kUnknown);
+  EXPECT_NE(status.message().find("the outcome is unknown"), std::string::npos) << status.message();
+  EXPECT_EQ(status.place().os_errno, EIO);
+}
+
 TEST_F(AtomicFile, AFailingProducerLeavesTheOldFile) {
   const Status failed = replace_file(*directory_, "name", random_, {}, [](Sink& sink) -> Status {
     VARVE_TRY(sink.append(std::string(3 << 20, 'x')));
