@@ -293,13 +293,15 @@ Status Session::update(std::string_view patch) {
                        cap_of(core, CappedStore::kTranscript));
     };
     const auto before = caps();
+    log::Durability wanted = core.durability;
     VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       VARVE_TRY(metadata.apply_patch(patch));
-      VARVE_TRY(core.prepare_for(core.durability_of(metadata.tree())));
+      wanted = core.durability_of(metadata.tree());
+      VARVE_TRY(prepare_for(wanted));
       core.note_write(core.context.clock->now_ms());
       return Status();
     }));
-    VARVE_TRY(take_durability());
+    core.durability = wanted;
     if (caps() == before) return {};
     // Entries beyond a cap are never shown; here they also leave the files.
     const Status tidied = tidy_stores(core, Remains::kSetAside);
@@ -310,16 +312,13 @@ Status Session::update(std::string_view patch) {
   });
 }
 
-// Applies the metadata's durability from here on. A change to "commit" is answered only when
-// everything answered before is durable, too, whoever wrote it.
-Status Session::take_durability() {
+// Before the metadata says so, as a call that failed has changed nothing. A change to "commit" is
+// answered only when everything answered before is durable, too, whoever wrote it.
+Status Session::prepare_for(log::Durability wanted) {
   Core& core = parts_->core;
-  const log::Durability before = core.durability;
-  {
-    const std::shared_lock lock(core.index_mutex);
-    core.durability = core.durability_of(core.metadata.tree());
-  }
-  return core.is_durable() && core.durability != before ? sync_log(core.next_seq() - 1) : Status();
+  VARVE_TRY(core.prepare_for(wanted));
+  const bool becomes_durable = wanted == log::Durability::kCommit && !core.is_durable();
+  return becomes_durable ? sync_log(core.next_seq() - 1) : Status();
 }
 
 Status Session::kv_set(std::string_view key, std::string_view value) {

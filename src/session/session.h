@@ -171,7 +171,7 @@ class Session {
   Status sync_without_index();
   // Holder of the storage's lock:
   Status sync_log(uint64_t last_seq);
-  Status take_durability();
+  Status prepare_for(log::Durability wanted);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "session_disk.h"
@@ -76,6 +77,21 @@ TEST_F(DurabilityByAnother, WhoCannotReadWhatItIsTakesItForCommit) {
   disk_.disk.set_fault_hook(nullptr);
   change("\"os\"");
   ASSERT_TRUE(session_->add(entry_text("last")).ok());
+  EXPECT_EQ(session_->stats()->get_string("durability"), "os");
+}
+
+// Neither the log can be synced nor a copy of it be made.
+TEST_F(DurabilityByAnother, AChangeToCommitThatCannotMakeAllDurableChangesNothing) {
+  const std::string before = disk_.bytes("metadata.json");
+  disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_sync = operation.kind == io::OperationKind::kSyncData;
+    if (is_sync && operation.name.starts_with("memory.jsonl")) return io::Fault{EIO};
+    return std::nullopt;
+  });
+  const Status changed = session_->update(R"({"durability":"commit","title":"tea"})");
+  disk_.disk.set_fault_hook(nullptr);
+  EXPECT_EQ(changed.code(), Code::kIo) << changed.message();
+  EXPECT_EQ(disk_.bytes("metadata.json"), before);
   EXPECT_EQ(session_->stats()->get_string("durability"), "os");
 }
 
