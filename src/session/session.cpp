@@ -148,7 +148,7 @@ Result<std::string> Session::add_batch(std::string_view text) {
     VARVE_TRY(check_is_there(parts_->core));
     return list;
   }
-  VARVE_TRY(parts_->writer.submit(request));
+  VARVE_TRY(in_batch(parts_->writer.submit(request), text));
   parts_->writer.save_snapshot(Saving::kIfDue);
   return list;
 }

@@ -66,6 +66,13 @@ void give_back(const WriteRequest& request, size_t count, Writer::TakenIds* take
   for (size_t i = 0; i < count; ++i) taken->erase(request.drafts[i].facts.id);
 }
 
+bool is_given_before(const WriteRequest& request, size_t index) {
+  const auto begin = request.drafts.begin();
+  const std::string& id = request.drafts[index].facts.id;
+  return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(index),
+                     [&](const entry::Draft& draft) { return draft.facts.id == id; });
+}
+
 entry::Batch batch_of(const WriteRequest& request, size_t index) {
   const size_t count = request.drafts.size();
   if (count < 2) return {};
@@ -351,11 +358,14 @@ Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const Dama
     const bool is_new = !was_deleted && !is_damaged && !core_.index.find(id);
     if (is_new && (taken == nullptr || taken->insert(id).second)) continue;
     if (taken != nullptr) give_back(request, i, taken);
-    const std::string why = was_deleted
-                                ? "entry '" + id + "' was deleted; an id can be used only once"
-                            : is_damaged ? "a damaged line has the id '" + id + "': repair first"
-                                         : "an entry '" + id + "' exists already";
-    return {Code::kAlreadyExists, why};
+    const std::string why =
+        was_deleted  ? "entry '" + id + "' was deleted; an id can be used only once"
+        : is_damaged ? "a damaged line has the id '" + id + "': repair first"
+        : is_given_before(request, i) ? "the id '" + id + "' is given twice in this batch"
+                                      : "an entry '" + id + "' exists already";
+    Place place;
+    if (request.drafts.size() > 1) place.member = "[" + std::to_string(i) + "].id";
+    return {Code::kAlreadyExists, why, std::move(place)};
   }
   return {};
 }

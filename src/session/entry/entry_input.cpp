@@ -1,5 +1,7 @@
 #include "session/entry/entry_input.h"
 
+#include <charconv>
+#include <string>
 #include <utility>
 
 #include "entry/plain_draft.h"
@@ -84,6 +86,11 @@ Result<std::vector<entry::Draft>> draft_lines(std::string_view text,
   return drafts;
 }
 
+bool is_array(std::string_view text) {
+  const size_t first = text.find_first_not_of(kBlanks);
+  return first != std::string_view::npos && text[first] == '[';
+}
+
 }  // namespace
 
 Result<entry::Draft> draft_entry(std::string_view text, const entry::DraftOptions& options,
@@ -98,13 +105,30 @@ Result<entry::Draft> draft_entry(std::string_view text, const entry::DraftOption
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               const entry::DraftOptions& options,
                                               IdGenerator& ids) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first != std::string_view::npos && text[first] == '[') {
+  if (is_array(text)) {
     std::vector<entry::Draft> drafts;
     if (draft_plain_array(text, options, ids, &drafts)) return drafts;
     return draft_array(text, options, ids);
   }
   return draft_lines(text, options, ids);
+}
+
+Status in_batch(Status failure, std::string_view text) {
+  if (failure.code() != Code::kAlreadyExists) return failure;
+  size_t index = 0;  // which is not told of the only entry
+  const std::string& member = failure.place().member;
+  if (!member.empty()) std::from_chars(member.data() + 1, member.data() + member.size(), index);
+  if (is_array(text)) {
+    return {failure.code(), failure.message(), {.member = "[" + std::to_string(index) + "].id"}};
+  }
+  std::string_view rest = text;
+  for (uint64_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = take_line(rest);
+    if (line.find_first_not_of(kBlanks) == std::string_view::npos || index-- > 0) continue;
+    const Status of_line(failure.code(), failure.message(), {.member = "id"});
+    return at_line(of_line, number, static_cast<uint64_t>(line.data() - text.data()));
+  }
+  return failure;
 }
 
 }  // namespace varve::session

@@ -18,4 +18,7 @@ Result<entry::Draft> draft_entry(std::string_view text, const entry::DraftOption
 Result<std::vector<entry::Draft>> draft_batch(std::string_view text,
                                               const entry::DraftOptions& options, IdGenerator& ids);
 
+// The same failure to add the batch in `text`, with the place of the entry whose id cannot be used.
+Status in_batch(Status failure, std::string_view text);
+
 }  // namespace varve::session

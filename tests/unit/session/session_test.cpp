@@ -150,6 +150,24 @@ TEST_P(SessionSuite, AnEmptyBatchAddsNothing) {
   EXPECT_EQ(place_.entries(), "");
 }
 
+TEST_P(SessionSuite, ABatchIsToldWhichOfItsIdsCannotBeUsed) {
+  ASSERT_TRUE(session_->add(entry_text("taken")).ok());
+  const auto taken = session_->add_batch("[" + entry_text("a") + "," + entry_text("taken") + "]");
+  EXPECT_EQ(taken.status().message(), "an entry 'taken' exists already");
+  EXPECT_EQ(taken.status().place().member, "[1].id");
+  const auto only = session_->add_batch("[" + entry_text("taken") + "]");
+  EXPECT_EQ(only.status().place().member, "[0].id");
+  const auto twice = session_->add_batch("[" + entry_text("a") + "," + entry_text("a") + "]");
+  EXPECT_EQ(twice.status().message(), "the id 'a' is given twice in this batch");
+  EXPECT_EQ(twice.status().place().member, "[1].id");
+  const auto line = session_->add_batch(entry_text("a") + "\n \n" + entry_text("a") + "\n");
+  EXPECT_EQ(line.status().message(), "line 3: the id 'a' is given twice in this batch");
+  EXPECT_EQ(line.status().place().member, "id");
+  EXPECT_EQ(line.status().place().line, 3u);
+  EXPECT_EQ(line.status().place().offset, entry_text("a").size() + 3);
+  EXPECT_EQ(session_->get("a").code(), Code::kNotFound);
+}
+
 TEST_P(SessionSuite, ABatchWithOneWrongEntryAddsNothing) {
   ASSERT_TRUE(session_->add(entry_text("taken")).ok());
   const std::string before = place_.entries();
