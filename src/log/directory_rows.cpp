@@ -19,6 +19,12 @@ Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
     VARVE_TRY(refuse_if_removed());
     if (writable_) VARVE_TRY(rescan());
   }
+  VARVE_TRY_ASSIGN(RowPage page, registry_->list(after, limit));
+  if (!page.rows.empty() || !after.empty() || limit == 0 || !writable_) return page;
+  // One that was emptied, or of which no row can be read, hides all sessions.
+  VARVE_TRY_ASSIGN(const auto ids, session_ids());
+  if (ids.empty()) return page;
+  VARVE_TRY(rescan());
   return registry_->list(after, limit);
 }
 
@@ -89,7 +95,8 @@ Status DirectoryEngine::remove_dead_rows() {
 // collect_rows() it reads no metadata, but of ids that were used again.
 Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   // A failed sync of the list removes it (registry.cpp). An empty one would hide all sessions.
-  if (!registry_->exists()) return collect_rows();
+  VARVE_TRY_ASSIGN(const bool has_any, registry_->has_rows());
+  if (!has_any) return collect_rows();
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
   const std::unordered_set<std::string> present(ids.begin(), ids.end());
   VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));

@@ -145,6 +145,11 @@ class BackwardLines {
 
 }  // namespace
 
+Result<bool> Registry::has_rows() {
+  VARVE_TRY_ASSIGN(const RowPage newest, list({}, 1));
+  return !newest.rows.empty();
+}
+
 bool Registry::exists() { return indices_.info(kRegistryFile).code() != Code::kNotFound; }
 
 Result<std::unique_ptr<io::File>> Registry::lock(int64_t deadline_us) {
@@ -199,8 +204,12 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
   if (is_refused) VARVE_TRY(is_refused());
-  // Another process may have removed it, see append(). One of this row alone would hide the others.
-  if (collect_ && !exists()) VARVE_TRY(replace_locked(collect_));
+  // Another process may have removed it, see append(), or damage taken its rows. One of this row
+  // alone would hide the others.
+  if (collect_) {
+    VARVE_TRY_ASSIGN(const bool has_any, has_rows());
+    if (!has_any) VARVE_TRY(replace_locked(collect_));
+  }
   VARVE_TRY(append(row));
   return give_name();
 }

@@ -262,6 +262,22 @@ TEST_F(Directories, ALostRegistryIsMadeAnew) {
   EXPECT_EQ(listed().size(), 3u) << "creating first lost the older ones";
 }
 
+TEST_F(Directories, ARegistryOfWhichNoRowIsLeftIsMadeAnew) {
+  create("s1");
+  create("s2");
+  for (const std::string& damaged :
+       {std::string(), std::string(9000, '\0'), std::string("x\n{}\n")}) {
+    disk_.write_file("store/indices/sessions.jsonl", damaged);
+    EXPECT_EQ(listed().size(), 2u);
+    disk_.write_file("store/indices/sessions.jsonl", damaged);
+    ASSERT_TRUE(engine_->remove_dead_rows().ok());
+    EXPECT_EQ(listed().size(), 2u);
+  }
+  disk_.write_file("store/indices/sessions.jsonl", "");
+  create("s3");
+  EXPECT_EQ(listed().size(), 3u) << "creating first lost the older ones";
+}
+
 TEST_F(Directories, LeftOversOfADeadMakerAreSweptAndALiveOnesAreKept) {
   const auto maker = disk_.process(4711);
   auto temporary = *(*maker->open_root("store", false))->open_directory("tmp");
