@@ -96,7 +96,7 @@ class Best(Found):
         for live, log in zip(self.live, self.logs):
             self.rank(live, self.stretches(log))
         keys = {id(entry): sum(self.parts[id(entry)].values()) if id(entry) in self.parts else
-                self.share(entry) - 1 for entry in self.entries if id(entry) in self.ranked}
+                self.share(entry) - 2 for entry in self.entries if id(entry) in self.ranked}
         fused = self.fused(keys) if self.vector else {}
         matches = self.matches()
         return self.in_order(
