@@ -12,8 +12,7 @@ constexpr std::string_view kAtTheEnd =
 constexpr std::string_view kInTheMiddle = "1 entry is missing in the middle of its log";
 constexpr std::string_view kNothing =
     "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
-    "or "
-    "accept the loss by a repair";
+    "or accept the loss by a repair";
 const std::string kLog = "store/sessions/notes/memory.jsonl";
 
 class LostEntries : public BackupFixture {
