@@ -50,9 +50,9 @@ varve_session_verify(varve_session_t *session, const char *options_json VARVE_NU
 
 /**
  * Repairs a damaged session: damaged lines and a torn tail move to quarantine.jsonl exactly as they
- * were, intact lines stay byte for byte, missing sequence numbers are accepted as lost, and those
- * out of order as they are. Where lines move, the log is replaced in one atomic step, in a new
- * generation. Without damage nothing is changed.
+ * were, intact lines stay byte for byte, missing sequence numbers and deletions are accepted as
+ * lost, and numbers out of order as they are. Where lines move, the log is replaced in one atomic
+ * step, in a new generation. Without damage nothing is changed.
  *
  * @param[in]  session        open session.
  * @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only
@@ -61,9 +61,10 @@ varve_session_verify(varve_session_t *session, const char *options_json VARVE_NU
  *                            new one and stay, with their id and seq, where those still fit.
  * @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
  * @param[out] report_out     {"entries","quarantined","resealed","missing","bytes_before",
- *                            "bytes_after","metadata_lost","changed"}. bytes: of log and
- *                            tombstones. metadata_lost: metadata.json
- *                            was lost or could not be read, and is recreated.
+ *                            "bytes_after","metadata_lost","changed"}. missing: entries, and
+ *                            deletions that were durable. bytes: of log and tombstones.
+ *                            metadata_lost: metadata.json was lost or could not be read, and is
+ *                            recreated.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *

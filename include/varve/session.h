@@ -185,7 +185,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_session_sync(
  *                          entries and the expired. last_seq: of the last entry in the log, which
  *                          durable_seq may be above when a compaction removed later ones.
  *                          size_limit_bytes 0 is no limit. modified: when the log last changed.
- *                          corruption: kv and transcript count how often this process met damage in
+ *                          corruption: missing are entries in the middle of the log, rollback
+ *                          those at its end that were durable, and deletions that were. kv and
+ *                          transcript count how often this process met damage in
  *                          them; varve_session_verify looks for it. lock: who is writing at this
  *                          moment, in any process; the last three members only when somebody is. It
  *                          may be over before the call returns. durable: false while a power loss

@@ -235,11 +235,12 @@ varve_store_query(varve_store_t *store, const char *query_json VARVE_NULLABLE, s
  *                            "entries","duration_ms","problems":[{"session_id","reason",
  *                            "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
  *                            and entries: what was written. A session that cannot be read, or has
- *                            lost all its entries, keeps the copy it has and is a problem with
- *                            "copied":false; so is one whose copy cannot be written to because
- *                            something else has the name of one of its files. Damaged lines and
- *                            files are copied as they are and are a problem with "copied":true, as
- *                            are entries missing in the middle or at the end of the log.
+ *                            lost all its entries or deletions that its copy has, keeps the copy it
+ *                            has and is a problem with "copied":false; so is one whose copy cannot
+ *                            be written to because something else has the name of one of its files.
+ *                            Damaged lines and files are copied as they are and are a problem with
+ *                            "copied":true, as are entries missing in the middle or at the end of
+ *                            the log, and deletions.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *

@@ -170,6 +170,7 @@ Index Index::renumbered(const Renumbering& rows) const {
   }
   index.coverage.tombstones_bytes = coverage.tombstones_bytes;
   index.last_tombstone = last_tombstone;
+  index.damaged_tombstone_count = damaged_tombstone_count;
   if (text_ != nullptr) {
     index.text_ = std::make_unique<TextIndex>(text_->renumbered(rows, text_settings_));
   }

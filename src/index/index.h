@@ -204,7 +204,8 @@ class Index {
   [[nodiscard]] uint32_t stretch(uint32_t row) const { return stretches_[row]; }
 
   Coverage coverage;
-  TombstoneMark last_tombstone;  // of those covered
+  TombstoneMark last_tombstone;          // of those covered
+  uint64_t damaged_tombstone_count = 0;  // of coverage.skipped_count; not in index.bin
 
  private:
   friend std::string encode_snapshot(const Index& index);

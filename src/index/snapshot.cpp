@@ -245,6 +245,7 @@ class SnapshotReader {
   void join(Index rows) {
     rows.coverage = index_.coverage;
     rows.last_tombstone = index_.last_tombstone;
+    rows.damaged_tombstone_count = index_.damaged_tombstone_count;
     rows.tombstone_hashes_ = std::move(index_.tombstone_hashes_);
     rows.tombstone_ends_ = std::move(index_.tombstone_ends_);
     rows.tombstone_ids_ = std::move(index_.tombstone_ids_);

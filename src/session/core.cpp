@@ -102,6 +102,7 @@ Status Core::load() {
                 std::move(details));
   }
   if (rolled_back_count() > 0) post_rollback();
+  if (lost_deletion_count() > 0) post_lost_deletions();
   return {};
 }
 
@@ -199,6 +200,7 @@ Status Core::meet_replaced_log(log::Tail* tail) {
   VARVE_TRY_ASSIGN(const log::Tail now, look());
   if (now.generation != tail->generation) return log::replaced();
   if (fresh.ok()) metadata.set(*std::move(fresh));
+  durable_tombstones_seen = metadata.value().durable_tombstones();
   cache_.clear();
   *tail = now;
   return {};
@@ -336,6 +338,9 @@ void Core::note(const Reading& reading) {
 void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   if (report.damaged_count == 0) return;
   index.coverage.skipped_count += report.damaged_count;
+  if (stream == log::Stream::kTombstones) {
+    index.damaged_tombstone_count += report.damaged_count;
+  }
   context.counters->lines_skipped += report.damaged_count;
   context.counters->corruption_errors += report.damaged_count;
   json::Tree details = json::Tree::object();

@@ -211,6 +211,10 @@ class Core {
   [[nodiscard]] AppendPoint append_point() const;
   // How many entries, known to have been durable, are missing at the end of the log.
   [[nodiscard]] uint64_t rolled_back_count() const;
+  // How many deletions, known to have been durable, are missing, without those that can be seen to
+  // be damaged. Their lines have no numbers, so only their count tells. Index lock held.
+  [[nodiscard]] uint64_t lost_deletion_count() const;
+  [[nodiscard]] uint64_t tombstone_count() const;
 
   struct Found {
     uint32_t row;
@@ -351,7 +355,8 @@ class Core {
   index::Index index;
   LogView view;
   CurrentMetadata metadata;
-  uint64_t durable_seq_seen = 0;  // the highest seq anybody is known to have made durable
+  uint64_t durable_seq_seen = 0;         // the highest seq anybody is known to have made durable
+  uint64_t durable_tombstones_seen = 0;  // of metadata read before the tail of the index
   SavedSnapshot saved;
   uint64_t torn_tail_count = 0;  // moved to quarantine by this object
   uint64_t rebuild_count = 0;
@@ -366,6 +371,7 @@ class Core {
   void note_snapshot_of_others();
   void post_index_load(const Status& loaded);
   void post_rollback();
+  void post_lost_deletions();
   Status load_metadata();
   Result<log::Tail> load_metadata_of_tail();
   Result<Metadata> read_metadata();

@@ -1,4 +1,5 @@
-// What damaged lines of a log still show: the ids of their entries.
+// What damaged lines of a log still show: the ids of their entries. And deletions that are lost.
+#include <algorithm>
 #include <utility>
 
 #include "log/line_reader.h"
@@ -36,6 +37,27 @@ std::vector<std::pair<uint64_t, uint64_t>> Core::gaps() const {
   }
   if (at < index.coverage.entries_bytes) found.emplace_back(at, index.coverage.entries_bytes);
   return found;
+}
+
+uint64_t Core::tombstone_count() const {
+  const std::shared_lock lock(index_mutex);
+  return index.tombstone_count();
+}
+
+uint64_t Core::lost_deletion_count() const {
+  const uint64_t present = index.tombstone_count() + index.damaged_tombstone_count;
+  return durable_tombstones_seen - std::min(durable_tombstones_seen, present);
+}
+
+void Core::post_lost_deletions() {
+  context.counters->corruption_errors += 1;
+  json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(storage->name_of(log::Stream::kTombstones)));
+  details.set("missing", json::Tree::integer_unsigned(lost_deletion_count()));
+  events.post(Level::kError,
+              "deletions that were durable are missing, and what they deleted may be back: put "
+              "tombstones.jsonl back from a copy that has them, or accept the loss with repair",
+              std::move(details));
 }
 
 // Epochs are counted on, and the same lines are damaged in one.

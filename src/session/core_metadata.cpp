@@ -62,6 +62,7 @@ Status Core::load_metadata() {
     events.post(Level::kError, "metadata.json cannot be read: " + parsed.status().message());
   }
   durable_seq_seen = std::max(metadata.durable_seq(), storage->durable_mark().last_seq);
+  durable_tombstones_seen = metadata.value().durable_tombstones();
   return {};
 }
 
@@ -128,6 +129,7 @@ Status Core::check_metadata() {
   metadata_was_damaged = !fresh.ok();
   if (fresh.ok()) metadata.set(*std::move(fresh));
   durable_seq_seen = std::max(durable_seq_seen, metadata.durable_seq());
+  durable_tombstones_seen = metadata.value().durable_tombstones();
   return {};
 }
 
@@ -164,6 +166,7 @@ CompactionPolicy Core::compaction_policy() const {
 void Core::note_metadata_mended() {
   const std::unique_lock lock(index_mutex);
   metadata_was_damaged = false;
+  durable_tombstones_seen = metadata.value().durable_tombstones();
 }
 
 void Core::count_into(json::Tree& tree) const {

@@ -395,7 +395,8 @@ uint64_t Session::lost_line_count() {
   const Core& core = parts_->core;
   const std::shared_lock lock(core.index_mutex);
   const auto& coverage = core.index.coverage;
-  return coverage.skipped_count + coverage.missing_count + core.rolled_back_count();
+  return coverage.skipped_count + coverage.missing_count + core.rolled_back_count() +
+         core.lost_deletion_count();
 }
 
 Status Session::keep_lock() {
@@ -455,8 +456,9 @@ Status Session::sync_without_index() {
   VARVE_TRY(parts_->writer.run("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
     VARVE_TRY(sync_log(last_seq));
+    const uint64_t tombstone_count = core.tombstone_count();
     VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
-      metadata.tree().set("durable_seq", json::Tree::integer_unsigned(last_seq));
+      metadata.note_durable(last_seq, tombstone_count);
       return Status();
     }));
     // Under the lock: what another thread adds next is not saved by this.

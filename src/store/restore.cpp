@@ -162,6 +162,7 @@ class TombstoneUnion {
     };
     VARVE_TRY_ASSIGN(const uint64_t damaged, other.for_each_tombstone(add_one));
     damaged_ += damaged;
+    expected_ = std::max(expected_, other.durable().tombstone_count);
     return {};
   }
 
@@ -179,8 +180,10 @@ class TombstoneUnion {
 
   [[nodiscard]] uint64_t added() const { return added_; }
   [[nodiscard]] uint64_t added_bytes() const { return added_bytes_; }
-  // Lines of other copies that cannot be read: nobody knows what they deleted.
-  [[nodiscard]] uint64_t damaged() const { return damaged_; }
+  // Deletions of other copies that cannot be read or are missing: nobody knows what they deleted.
+  [[nodiscard]] uint64_t unknown() const {
+    return std::max(damaged_, expected_ - std::min<uint64_t>(expected_, known_.size()));
+  }
 
  private:
   log::Sink& sink_;
@@ -188,6 +191,7 @@ class TombstoneUnion {
   uint64_t added_ = 0;
   uint64_t added_bytes_ = 0;
   uint64_t damaged_ = 0;
+  uint64_t expected_ = 0;  // so many the copy that had most of them had
 };
 
 class Restore {
@@ -375,13 +379,13 @@ class Restore {
     problems_.push(problem(id, "it is restored, but: " + failure.message(), Copied::kYes));
   }
 
-  void note_unread_deletions(const std::string& id, uint64_t count) {
-    const std::string lines = count == 1 ? "1 line" : std::to_string(count) + " lines";
-    problems_.push(problem(id,
-                           lines +
-                               " of the deletions to apply could not be read: look whether what "
-                               "was deleted is back, and delete it again",
-                           Copied::kYes));
+  void note_unknown_deletions(const std::string& id, uint64_t count) {
+    const std::string deletions =
+        count == 1 ? "1 deletion to apply is missing or cannot be read"
+                   : std::to_string(count) + " deletions to apply are missing or cannot be read";
+    problems_.push(
+        problem(id, deletions + ": look whether what was deleted is back, and delete it again",
+                Copied::kYes));
   }
 
   // Nobody could open it, and it must not take the place of a session that lives.
@@ -397,7 +401,7 @@ class Restore {
     };
     uint64_t reapplied = 0;
     uint64_t reapplied_bytes = 0;
-    uint64_t damaged = 0;
+    uint64_t unknown = 0;
     bool replaces = false;
     contents.tombstones = [&](log::Sink& sink) -> Status {
       TombstoneUnion all(sink);
@@ -406,7 +410,7 @@ class Restore {
       VARVE_TRY(add_deletions_of_others(id, all));
       reapplied = all.added();
       reapplied_bytes = all.added_bytes();
-      damaged = all.damaged();
+      unknown = all.unknown();
       return {};
     };
     VARVE_TRY_ASSIGN(const auto names, source.documents());
@@ -426,7 +430,7 @@ class Restore {
     VARVE_TRY(
         install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
     if (replaces) replaced_ += 1;
-    if (damaged > 0) note_unread_deletions(id, damaged);
+    if (unknown > 0) note_unknown_deletions(id, unknown);
     if (has_lost_metadata(id, source)) problems_.push(problem(id, kMetadataIsLost, Copied::kYes));
     reapplied_ += reapplied;
     bytes_ += scan.entries_end + scan.tombstones_end + reapplied_bytes;

@@ -43,6 +43,9 @@ constexpr std::string_view kMetadataCannotBeRead =
 constexpr std::string_view kNothingIsLeft =
     "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
     "or accept the loss by a repair";
+constexpr std::string_view kDeletionsAreLost =
+    "deletions of it are missing that its copy has, so the copy stays as it was: put its "
+    "tombstones.jsonl back from the copy, or accept the loss by a repair";
 
 }  // namespace
 
@@ -72,8 +75,8 @@ Status SessionBackup::attempt(BackupTotals* totals) {
       return extend(*copy, totals);
     }
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
-    if (source_->has_surely_lost_all(scan_) && has_copy_of_lost()) {
-      refusal_ = {Code::kCorruption, std::string(kNothingIsLeft)};
+    if (const auto reason = reason_to_keep_copy(); !reason.empty()) {
+      refusal_ = {Code::kCorruption, std::string(reason)};
       return refusal_;
     }
     return copy_whole(totals);
@@ -125,7 +128,7 @@ Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
   }
   // One that was made anew has the same generation, and may begin with the same bytes: none.
   if (!is_same_life(own.row(id_), source_->row(id_))) return false;
-  copied_seq_ = own.durable_seq();
+  known_durable_ = own.durable();
   // A document that the session no longer has cannot be removed from a copy that is in use.
   VARVE_TRY_ASSIGN(const auto of_source, source_->documents());
   const auto of_copy = own.documents();
@@ -136,7 +139,7 @@ Result<bool> SessionBackup::fits(log::SessionStorage& copy) {
 // The log is read whole only where what was added does not tell.
 Status SessionBackup::remark_on_added() {
   remark_ = source_->left_out();
-  if (!source_->may_have_lost(scan_, copied_seq_)) {
+  if (!source_->may_have_lost(scan_, known_durable_)) {
     add_remark(scan_.damage_remark(), &remark_);
     return {};
   }
@@ -232,16 +235,27 @@ Status SessionBackup::extend_documents(log::SessionStorage& copy) {
       .status();
 }
 
-// Whether the copy, of the same session, has entries.
-bool SessionBackup::has_copy_of_lost() {
+// Of the same session.
+std::optional<SourceScan> SessionBackup::scan_of_copy() {
   auto copy = copies_.open(id_);
-  if (!copy.ok()) return false;
+  if (!copy.ok()) return std::nullopt;
   SessionSource own(*std::move(copy));
-  if (!own.hold_still().ok()) return false;
+  if (!own.hold_still().ok()) return std::nullopt;
   const auto copied = own.scan(0, 0);
-  if (!copied.ok() || copied->entry_count == 0) return false;
   const log::SessionRow row = source_->row(id_);
-  return row.created_at_ms == 0 || is_same_life(own.row(id_), row);
+  const bool is_same = row.created_at_ms == 0 || is_same_life(own.row(id_), row);
+  return copied.ok() && is_same ? std::optional(*copied) : std::nullopt;
+}
+
+std::string_view SessionBackup::reason_to_keep_copy() {
+  const bool is_nothing_left = source_->has_surely_lost_all(scan_);
+  const bool are_deletions_lost = source_->lost_deletion_count(scan_) > 0;
+  if (!is_nothing_left && !are_deletions_lost) return {};
+  const auto copied = scan_of_copy();
+  if (!copied) return {};
+  if (is_nothing_left && copied->entry_count > 0) return kNothingIsLeft;
+  const bool has_more = copied->tombstone_count > scan_.tombstone_count;
+  return are_deletions_lost && has_more ? kDeletionsAreLost : std::string_view();
 }
 
 // Where its metadata cannot be read, whose the session is stands in the store's list alone.

@@ -55,7 +55,9 @@ class SessionBackup {
   Result<bool> put_vectors_if_other(log::SessionStorage& copy);
   Result<bool> put_document_if_other(log::SessionStorage& copy, const std::string& name);
   [[nodiscard]] Result<log::SessionRow> row_of_source() const;
-  [[nodiscard]] bool has_copy_of_lost();
+  [[nodiscard]] std::optional<SourceScan> scan_of_copy();
+  // Why the session may not take the place of its copy; empty: it may.
+  [[nodiscard]] std::string_view reason_to_keep_copy();
   Status copy_whole(BackupTotals* totals);
   // Whether the metadata.json of the copy tells how far the log was durable.
   [[nodiscard]] bool tells_durable() const;
@@ -67,7 +69,7 @@ class SessionBackup {
   ListedRows& rows_;  // of the copies
   const std::string& id_;
   std::optional<CopiedSession> known_;
-  uint64_t copied_seq_ = 0;  // entries up to here are known to be in the copy
+  Durable known_durable_;  // in the copy
   std::unique_ptr<SessionSource> source_;
   SourceScan scan_;
   CopiedSession copied_;

@@ -65,7 +65,7 @@ std::string documents_remark(const std::vector<std::string>& damaged) {
 bool SessionSource::has_surely_lost_all(const SourceScan& all) const {
   if (all.entry_count > 0) return false;
   const bool may_be_torn = all.damaged_count == 0 && metadata_tree();
-  return durable_seq_ > compacted_through_ || (tail_.entries_bytes > 0 && !may_be_torn);
+  return durable_.seq > compacted_through_ || (tail_.entries_bytes > 0 && !may_be_torn);
 }
 
 // Lines that are damaged at the end are those that are missing there, and others are some of those
@@ -81,13 +81,21 @@ std::string SessionSource::loss_remark(const SourceScan& all) const {
   if (all.damaged_count == 0 && has_lost_end(all)) {
     add_remark("entries that were durable are missing at the end of its log", &remark);
   }
+  if (const uint64_t count = lost_deletion_count(all); count > 0) {
+    add_remark(count == 1 ? "1 deletion is missing, and what it deleted may be back"
+                          : std::to_string(count) +
+                                " deletions are missing, and what they deleted may be back",
+               &remark);
+  }
   return remark;
 }
 
-bool SessionSource::may_have_lost(const SourceScan& added, uint64_t copied_seq) const {
-  const uint64_t present = std::max(copied_seq, compacted_through_);
-  return added.missing_count > 0 || (knows_gaps_ && added.first_seq > present + 1) ||
-         durable_seq_ > std::max(present, added.last_seq);
+bool SessionSource::may_have_lost(const SourceScan& added, const Durable& copied) const {
+  const uint64_t present = std::max(copied.seq, compacted_through_);
+  const uint64_t deletions = copied.tombstone_count + added.tombstone_count;
+  return durable_.tombstone_count > deletions || added.missing_count > 0 ||
+         (knows_gaps_ && added.first_seq > present + 1) ||
+         durable_.seq > std::max(present, added.last_seq);
 }
 
 Status SessionSource::fail(Status status) {
@@ -145,7 +153,8 @@ Result<bool> SessionSource::try_to_hold(bool is_still) {
   tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
   kept_to_ = kept_to(is_still);
   generation_ = 0;
-  settled_seq_ = durable_seq_ = durable_seq;
+  durable_ = {durable_seq, 0};
+  settled_seq_ = durable_seq;
   compacted_through_ = 0;
   knows_gaps_ = false;
   // Unreadable metadata is copied as it is: it only describes the log.
@@ -156,9 +165,10 @@ Result<bool> SessionSource::try_to_hold(bool is_still) {
         .in_file(storage_->name_of_document(log::kMetadataFile));
   }
   generation_ = parsed->get_count("generation");
-  durable_seq_ = std::max(durable_seq, parsed->get_count("durable_seq"));
+  durable_.seq = std::max(durable_seq, parsed->get_count("durable_seq"));
+  durable_.tombstone_count = parsed->get_count(session::kDurableTombstones);
   compacted_through_ = parsed->get_count("compacted_through_seq");
-  settled_seq_ = std::max(durable_seq_, compacted_through_);
+  settled_seq_ = std::max(durable_.seq, compacted_through_);
   knows_gaps_ = true;
   return true;
 }
@@ -204,12 +214,15 @@ Result<SourceScan> SessionSource::scan(uint64_t entries_from, uint64_t tombstone
       },
       kept_to_);
   if (!entries.ok()) return fail(std::move(entries).status());
-  auto tombstones =
-      log::scan_tombstones(*storage_, {tail_.generation, tombstones_from, tail_.tombstones_bytes},
-                           [](const auto&) { return Status(); });
+  auto tombstones = log::scan_tombstones(
+      *storage_, {tail_.generation, tombstones_from, tail_.tombstones_bytes}, [&](const auto&) {
+        found.tombstone_count += 1;
+        return Status();
+      });
   if (!tombstones.ok()) return fail(std::move(tombstones).status());
   found.entries_end = entries->committed_end;
   found.tombstones_end = tombstones->committed_end;
+  found.tombstone_count += tombstones->damaged_count;
   found.damaged_count = entries->damaged_count + tombstones->damaged_count;
   return found;
 }

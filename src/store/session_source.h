@@ -40,6 +40,7 @@ struct SourceScan {
   uint64_t last_seq = 0;
   uint64_t missing_count = 0;        // numbers between these that should be there
   uint64_t damaged_count = 0;        // damaged lines, copied as they are
+  uint64_t tombstone_count = 0;      // with damaged ones
   std::vector<uint64_t> batch_ends;  // after the last line of each batch
 
   // What a report says of the damaged lines; empty when there are none.
@@ -51,6 +52,12 @@ void add_remark(std::string_view text, std::string* remark);
 
 // What a report says of damaged documents; empty when there are none.
 std::string documents_remark(const std::vector<std::string>& damaged);
+
+// What was durable at least, as metadata.json and `lock` say.
+struct Durable {
+  uint64_t seq = 0;
+  uint64_t tombstone_count = 0;
+};
 
 class SessionSource {
  public:
@@ -80,22 +87,28 @@ class SessionSource {
   [[nodiscard]] std::string metadata_with(uint64_t durable_seq) const;
   // The last number known to be durable. metadata.json is often older than that: writers tell each
   // other by the file `lock`, which is not copied.
-  [[nodiscard]] uint64_t durable_seq() const { return durable_seq_; }
+  [[nodiscard]] uint64_t durable_seq() const { return durable_.seq; }
+  [[nodiscard]] const Durable& durable() const { return durable_; }
   // Whether there were entries and none of them can be read any more. `all`: the scan from 0 on.
   [[nodiscard]] bool has_lost_all(const SourceScan& all) const {
-    return all.entry_count == 0 && (tail_.entries_bytes > 0 || durable_seq_ > compacted_through_);
+    return all.entry_count == 0 && (tail_.entries_bytes > 0 || durable_.seq > compacted_through_);
   }
   // The same, where what is there is more than a first line that was never written to its end.
   [[nodiscard]] bool has_surely_lost_all(const SourceScan& all) const;
   // Whether lines are damaged, or missing.
   [[nodiscard]] bool has_lost_any(const SourceScan& all) const {
-    return has_lost_all(all) || all.damaged_count > 0 || all.missing_count > 0 || has_lost_end(all);
+    return has_lost_all(all) || all.damaged_count > 0 || all.missing_count > 0 ||
+           has_lost_end(all) || lost_deletion_count(all) > 0;
+  }
+  // How many deletions that were durable are missing.
+  [[nodiscard]] uint64_t lost_deletion_count(const SourceScan& all) const {
+    return durable_.tombstone_count - std::min(durable_.tombstone_count, all.tombstone_count);
   }
   // What a report says of it; empty when nothing is lost.
   [[nodiscard]] std::string loss_remark(const SourceScan& all) const;
-  // Whether entries may be missing where all up to `copied_seq` are known to be in a copy. `added`:
-  // the scan of what came after.
-  [[nodiscard]] bool may_have_lost(const SourceScan& added, uint64_t copied_seq) const;
+  // Whether entries or deletions may be missing where those up to `copied` are known to be in a
+  // copy. `added`: the scan of what came after.
+  [[nodiscard]] bool may_have_lost(const SourceScan& added, const Durable& copied) const;
   [[nodiscard]] uint64_t generation() const { return generation_; }  // as metadata.json says
   [[nodiscard]] const log::Tail& tail() const { return tail_; }
   // Names of the other documents to copy. index.bin is derived and not one of them.
@@ -116,7 +129,7 @@ class SessionSource {
 
  private:
   [[nodiscard]] bool has_lost_end(const SourceScan& all) const {
-    return durable_seq_ > std::max(all.last_seq, compacted_through_);
+    return durable_.seq > std::max(all.last_seq, compacted_through_);
   }
   void note_seq(uint64_t seq, bool from_start, SourceScan* found) const;
   Result<bool> try_to_hold(bool is_still);
@@ -137,7 +150,7 @@ class SessionSource {
   std::string metadata_;
   std::string left_out_;
   uint64_t generation_ = 0;
-  uint64_t durable_seq_ = 0;
+  Durable durable_;
   uint64_t compacted_through_ = 0;  // entries up to this number may have been removed
   bool knows_gaps_ = false;         // where metadata.json is lost, nobody knows which are legal
   uint64_t settled_seq_ = 0;        // no batch up to here is unfinished

@@ -97,8 +97,12 @@ class Run:
         self.same(answer[0], "OK", "back up")
         report = json.loads(answer[1])
         if any(not problem["copied"] for problem in report["problems"]):
-            self.same(self.lines(self.folder), [], "a session that does not replace its copy")
-            self.test.assertNotEqual(self.lines(self.copy), [], "\n".join(self.done))
+            here, there = read_session(self.folder), read_session(self.copy)
+            if here.lost_deletions:
+                self.test.assertLess(here.tombstones.count(), there.tombstones.count())
+            else:
+                self.same(self.lines(self.folder), [], "a session that does not replace its copy")
+                self.test.assertNotEqual(self.lines(self.copy), [], "\n".join(self.done))
             return None
         self.same(report["copied"] + report["appended"] + report["unchanged"], 1, "back up")
         return report

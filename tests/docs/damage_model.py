@@ -161,6 +161,9 @@ class Lines:
         self.tail = data[self.end:]
         self.damaged = [line for line in self.all if not line.is_valid and not line.is_blank]
 
+    def count(self):
+        return sum(not line.is_blank for line in self.all)
+
     def _cut_garbage(self):
         for line in reversed([line for line in self.all if line.offset < self.end]):
             if line.is_garbage:
@@ -187,8 +190,9 @@ class Lines:
 class Report:
     """What a verification says of the two files, and the entries that are there."""
 
-    def __init__(self, log, tombstones, durable_seq, accepted_seq, is_metadata_lost):
-        """`accepted_seq`: compacted_through_seq of the metadata."""
+    def __init__(self, log, tombstones, durable_seq, metadata):
+        """`metadata`: what can be read of it; empty when nothing can."""
+        accepted_seq, is_metadata_lost = metadata.get("compacted_through_seq", 0), not metadata
         self.log = Lines(log, is_entry, max(durable_seq, accepted_seq))
         self.tombstones = Lines(tombstones, is_deletion)
         self.bytes_of_both = len(log) + len(tombstones)
@@ -205,6 +209,7 @@ class Report:
                           for line in self.tombstones.damaged]
         self._say_tail("memory.jsonl", self.log)
         self._say_tail("tombstones.jsonl", self.tombstones)
+        self._count_deletions(metadata.get("durable_tombstones", 0))
         self.deleted_ids = {line.id for line in self.tombstones.all if line.is_valid}
         self.kept = [line for line in self.taken.values() if line.id not in self.deleted_ids]
 
@@ -238,6 +243,13 @@ class Report:
         if durable_seq >= first:
             self.problems.append(("memory.jsonl", self.log.end, 0,
                                   f"early {first} to {durable_seq}"))
+
+    def _count_deletions(self, durable_count):
+        ids = {line.id for line in self.tombstones.all if line.is_valid}
+        self.lost_deletions = max(0, durable_count - len(ids) - len(self.tombstones.damaged))
+        if self.lost_deletions:
+            self.problems.append(("tombstones.jsonl", self.tombstones.end, 0,
+                                  f"deletions {self.lost_deletions}"))
 
     def live(self, now_ms):
         return [line for line in self.kept if not line.is_expired(now_ms)]
@@ -296,11 +308,13 @@ def resealed(report):
 def told(problem):
     """A problem of a report, as this model has it."""
     reason = problem["reason"]
+    deletions = re.match(r"(\d+) deletions? (?:is|are) missing", reason)
     numbers = re.search(r"seq (\d+)(?: to (\d+))?$", reason)
     span = f"{numbers[1]} to {numbers[2] or numbers[1]}" if numbers else ""
     kind = ("tail" if reason.startswith("torn tail") else "again" if "has the same id" in reason
             else "order" if "out of order" in reason
             else "early " + span if "the log ends too early" in reason
+            else f"deletions {deletions[1]}" if deletions
             else "missing " + span if "missing: seq" in reason
             else "index" if "index" in reason else "line")
     return problem["file"], problem["offset"], problem["length"], kind
@@ -319,5 +333,4 @@ def read_session(folder):
         durable = max(durable, json.loads(bytes_of("lock"))["seq"])
     except ValueError:
         pass
-    return Report(bytes_of("memory.jsonl"), bytes_of("tombstones.jsonl"), durable,
-                  metadata.get("compacted_through_seq", 0), not metadata)
+    return Report(bytes_of("memory.jsonl"), bytes_of("tombstones.jsonl"), durable, metadata)

@@ -180,7 +180,8 @@ def metadata(dice, folder):
     path = folder / "metadata.json"
     if not path.exists():
         return
-    change = dice.choice(["lost", "garbage", "title", "durable_seq", "through"])
+    change = dice.choice(["lost", "garbage", "title", "durable_seq", "durable_tombstones",
+                          "through"])
     if change == "lost":
         return path.unlink()
     try:
@@ -189,7 +190,7 @@ def metadata(dice, folder):
         return
     if change == "garbage":
         return path.write_bytes(path.read_bytes()[:dice.randrange(40)])
-    name = {"title": "title", "durable_seq": "durable_seq"}.get(change, "compacted_through_seq")
+    name = "compacted_through_seq" if change == "through" else change
     members[name] = "mine" if change == "title" else dice.randrange(12)
     members.pop("checksum", None)
     path.write_text(json.dumps(members))

@@ -399,7 +399,7 @@ class Run(Upkeep):
         for compaction in found.get("compactions", []):
             del compaction["duration_ms"]
         counted = ("last_accessed", "total_entries", "total_size_bytes", "statistics",
-                   "durable_seq", "compacted_through_seq", "checksum")
+                   "durable_seq", "durable_tombstones", "compacted_through_seq", "checksum")
         self.same({name: found[name] for name in found if name not in counted}, wanted, "metadata")
 
     def step_metadata(self):

@@ -20,8 +20,10 @@ class Upkeep:
         if session:
             self.same(answer[0], "OK", "sync")
             saved = self.saved(session)
-            self.same((saved["total_entries"], saved["durable_seq"], saved["statistics"]),
-                      (len(session.kept()), session.seq, session.statistics()), "saved")
+            self.same((saved["total_entries"], saved["durable_seq"], saved["statistics"],
+                       saved.get("durable_tombstones", 0)),
+                      (len(session.kept()), session.seq, session.statistics(),
+                       len(session.deletions)), "saved")
 
     def step_compact(self):
         is_purge, dry_run = self.dice.random() < 0.4, self.dice.random() < 0.4

@@ -21,13 +21,13 @@ namespace varve::session {
 namespace {
 
 // Members a user's patch may not touch.
-constexpr std::array<std::string_view, 22> kOwnMembers = {
+constexpr std::array<std::string_view, 23> kOwnMembers = {
     "version",         "session_id",      "created_at",      "last_accessed",
     "user_id",         "agent_id",        "total_entries",   "total_size_bytes",
     "statistics",      "statistics_rest", "generation",      "durable_seq",
     "checksum",        "compactions",     "schema_versions", "compacted_through_seq",
     "stores",          "migrated_from",   "migrations",      "restored_at",
-    "last_compaction", kStrayVectors};
+    "last_compaction", kStrayVectors,     kDurableTombstones};
 
 constexpr size_t kMetadataBytesMax = size_t{16} << 20;
 constexpr uint32_t kOwnMembersMax = 64;
@@ -259,6 +259,19 @@ void count_types(std::map<std::string, uint64_t> counts, json::Tree& metadata) {
     statistics.set(name, json::Tree::integer_unsigned(statistics.get_count(name) + count));
   }
   metadata.set("statistics", std::move(statistics));
+}
+
+void Metadata::note_durable(uint64_t last_seq, uint64_t tombstone_count) {
+  tree_.set("durable_seq", json::Tree::integer_unsigned(last_seq));
+  accept_tombstones(std::max(tombstone_count, durable_tombstones()));
+}
+
+void Metadata::accept_tombstones(uint64_t tombstone_count) {
+  if (tombstone_count == 0) {
+    tree_.erase(kDurableTombstones);
+  } else {
+    tree_.set(kDurableTombstones, json::Tree::integer_unsigned(tombstone_count));
+  }
 }
 
 void Metadata::note_new_log(uint64_t last_seq) {

@@ -1,8 +1,8 @@
 // Metadata: metadata.json, what is known about a session besides its entries.
 //
-// Unknown members are kept. Counts in it are a cache: the log decides. Recovery relies on two
-// numbers: a log that ends before `durable_seq` has lost entries, and gaps in seq up to
-// `compacted_through_seq` are legal.
+// Unknown members are kept. Counts in it are a cache: the log decides. Recovery relies on three
+// numbers: a log that ends before `durable_seq` has lost entries, gaps in seq up to
+// `compacted_through_seq` are legal, and fewer tombstones than `durable_tombstones` are a loss.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ inline constexpr int64_t kMetadataVersion = 1;
 // Present and true: vectors.bin may have vectors of entries that a compaction dropped, whose ids
 // are free. They must go before any entry is added.
 inline constexpr std::string_view kStrayVectors = "stray_vectors";
+inline constexpr std::string_view kDurableTombstones = "durable_tombstones";
 
 enum class IfExists { kFail, kOpen };
 
@@ -55,7 +56,14 @@ class Metadata {
   [[nodiscard]] uint64_t compacted_through_seq() const {
     return unsigned_member("compacted_through_seq");
   }
+  // How many ids tombstones.jsonl had when it was last known to be durable: fewer are a loss.
+  [[nodiscard]] uint64_t durable_tombstones() const { return unsigned_member(kDurableTombstones); }
   [[nodiscard]] uint64_t generation() const { return unsigned_member("generation"); }
+
+  // Entries up to `last_seq`, and so many tombstones, are durable.
+  void note_durable(uint64_t last_seq, uint64_t tombstone_count);
+  // That there are only so many tombstones is accepted.
+  void accept_tombstones(uint64_t tombstone_count);
 
   // To be written before a new log takes the place of the old one, which had numbers up to
   // `last_seq`: gaps in both are legal then.

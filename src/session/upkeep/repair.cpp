@@ -178,6 +178,8 @@ class Repair {
       marks_ = core_.log_marks();
       last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
+      lost_deletions_ = core_.lost_deletion_count();
+      tombstone_count_ = core_.index.tombstone_count();
       entries_ = core_.index.undeleted_count();
     }
     VARVE_TRY(look_at_tombstones());
@@ -186,7 +188,7 @@ class Repair {
 
   [[nodiscard]] bool is_needed() const {
     return !damage_of_entries_.ranges.empty() || !damage_of_tombstones_.ranges.empty() ||
-           missing_ > 0 || is_out_of_order_ || metadata_lost_;
+           missing_ > 0 || lost_deletions_ > 0 || is_out_of_order_ || metadata_lost_;
   }
 
   // Damage in kv.json and transcript.md.
@@ -199,6 +201,7 @@ class Repair {
     core_.vectors.look();
     VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.note_new_log(last_seq_);
+      metadata.accept_tombstones(tombstone_count_);
       // The ids of what is set aside, and of what is missing, are free from then on.
       const bool has_vectors = core_.vectors.size_bytes() > 0;
       if (has_vectors) metadata.tree().set(kStrayVectors, json::Tree::boolean(true));
@@ -220,7 +223,7 @@ class Repair {
     tree.set("entries", json::Tree::integer_unsigned(entries_));
     tree.set("quarantined", json::Tree::integer_unsigned(quarantined));
     tree.set("resealed", json::Tree::integer_unsigned(resealed_));
-    tree.set("missing", json::Tree::integer_unsigned(missing_));
+    tree.set("missing", json::Tree::integer_unsigned(missing_ + lost_deletions_));
     tree.set("metadata_lost", json::Tree::boolean(metadata_lost_));
     tree.set("bytes_before", json::Tree::integer_unsigned(before));
     tree.set("bytes_after", json::Tree::integer_unsigned(after));
@@ -338,6 +341,8 @@ class Repair {
   Core::LogMarks marks_;
   uint64_t last_seq_ = 0;
   uint64_t missing_ = 0;
+  uint64_t lost_deletions_ = 0;
+  uint64_t tombstone_count_ = 0;
   uint64_t entries_ = 0;
   uint64_t resealed_ = 0;
   uint64_t store_damage_count_ = 0;

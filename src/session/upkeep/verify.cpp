@@ -102,6 +102,14 @@ class Report {
   uint64_t damaged_ = 0;
 };
 
+std::string lost_deletions_text(uint64_t count) {
+  const bool one = count == 1;
+  return std::to_string(count) + (one ? " deletion is" : " deletions are") + " missing that " +
+         (one ? "was" : "were") + " durable, and what " + (one ? "it" : "they") +
+         " deleted may be back: put the file back from a copy that has " + (one ? "it" : "them") +
+         ", or accept the loss with repair";
+}
+
 std::string missing_text(uint64_t first, uint64_t last) {
   const uint64_t count = last - first + 1;
   return std::to_string(count) + (count == 1 ? " entry is" : " entries are") + " missing: seq " +
@@ -205,6 +213,7 @@ class Verification {
     {
       const std::shared_lock lock(core_.index_mutex);
       durable_seq = core_.durable_seq_seen;
+      durable_tombstones_ = core_.durable_tombstones_seen;
     }
     // After that: the tail may lack what other threads see as durable from here on.
     VARVE_TRY_ASSIGN(tail_, core_.storage->tail());
@@ -225,13 +234,17 @@ class Verification {
   }
 
   Status check_log() {
+    uint64_t tombstone_count = 0;
     VARVE_TRY_ASSIGN(
         const log::ScanReport tombstones,
-        log::scan_tombstones(
-            *core_.storage, {tail_.generation, 0, tail_.tombstones_bytes},
-            [&](const log::ScannedTombstone& line) { return step(line.offset + line.length); }));
+        log::scan_tombstones(*core_.storage, {tail_.generation, 0, tail_.tombstones_bytes},
+                             [&](const log::ScannedTombstone& line) {
+                               tombstone_count += 1;
+                               return step(line.offset + line.length);
+                             }));
     parts_done_bytes_ += tail_.tombstones_bytes;
     report_.damage(tombstones, log::Stream::kTombstones);
+    check_tombstone_count(tombstones, tombstone_count);
     VARVE_TRY_ASSIGN(const log::ScanReport entries,
                      log::scan_entries(
                          *core_.storage, {tail_.generation, 0, tail_.entries_bytes}, settled_seq_,
@@ -252,6 +265,14 @@ class Verification {
                       "the log ends too early: " + missing_text(present + 1, settled_seq_));
     }
     return {};
+  }
+
+  // Ids are counted, and the index tells of lines that repeat one.
+  void check_tombstone_count(const log::ScanReport& scan, uint64_t line_count) {
+    const uint64_t present = std::min(line_count, core_.tombstone_count()) + scan.damaged_count;
+    if (durable_tombstones_ <= present) return;
+    report_.problem(log::Stream::kTombstones, scan.committed_end, 0,
+                    lost_deletions_text(durable_tombstones_ - present));
   }
 
   // The deep part reads the log once more.
@@ -417,6 +438,7 @@ class Verification {
   Report report_;
   uint64_t legal_to_ = 0;
   uint64_t settled_seq_ = 0;
+  uint64_t durable_tombstones_ = 0;
   log::Tail indexed_;  // what the session's index was read to
   uint64_t last_seq_ = 0;
   uint64_t live_ = 0;

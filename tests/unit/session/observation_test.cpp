@@ -330,6 +330,24 @@ TEST_F(Observation, ALossAtTheEndNamesTheFileAndTheWaysOut) {
   EXPECT_EQ(details.get_int64("missing"), 2);
 }
 
+TEST_F(Observation, LostDeletionsNameTheFileAndTheWaysOut) {
+  auto session = disk_.open();
+  for (const auto* id : {"a", "b"}) ASSERT_TRUE(session->add(entry_text(id)).ok());
+  for (const auto* id : {"a", "b"}) ASSERT_TRUE(session->remove(id, "").ok());
+  session->close();
+  disk_.write(log::kTombstonesFile, "");
+  listen(Level::kError);
+  session = disk_.open();
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].get_string("message"),
+            "deletions that were durable are missing, and what they deleted may be back: put "
+            "tombstones.jsonl back from a copy that has them, or accept the loss with repair");
+  const json::Tree details = member(lines[0], "metadata");
+  EXPECT_TRUE(details.get_string("file").ends_with("/tombstones.jsonl")) << details.canonical();
+  EXPECT_EQ(details.get_int64("missing"), 2);
+}
+
 TEST_F(Observation, WhenTheLogChangedIsTold) {
   disk_.disk.set_now_ms(test::kStartMs);
   auto session = disk_.open();

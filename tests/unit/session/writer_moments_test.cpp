@@ -191,8 +191,9 @@ TEST_P(WriterMoments, AVectorFindsItsEntryOrIsAskedForAgain) {
 
 TEST_P(WriterMoments, AMigrationTakesAllOfTheLog) {
   const auto put_old_log = [this] {
-    disk_.remove("tombstones.jsonl");
     disk_.remove("index.bin");
+    disk_.make();  // nothing of what was deleted
+    disk_.write(log::kTombstonesFile, "");
     disk_.write(log::kEntriesFile, kOldLog);
   };
   begin_anew(put_old_log);

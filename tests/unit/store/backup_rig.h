@@ -122,6 +122,7 @@ class BackupFixture : public testing::Test {
     ASSERT_TRUE(metadata.ok());
     const uint64_t last_seq = (*storage)->durable_mark().last_seq;
     metadata->tree().set("compacted_through_seq", json::Tree::integer_unsigned(last_seq));
+    metadata->accept_tombstones(0);
     ASSERT_TRUE(
         (*storage)
             ->put_document(log::kMetadataFile, metadata->encode(), log::DocumentDurability::kNamed)

@@ -170,5 +170,57 @@ TEST_F(LostEntries, OfAnotherSessionOfTheSameIdNothingStays) {
   EXPECT_EQ(alive("copy", "notes"), Texts{});
 }
 
+// Of deletions that are missing: what they deleted must not come back in the copy as well.
+class LostDeletions : public LostEntries {
+ protected:
+  void SetUp() override {
+    LostEntries::SetUp();
+    const auto notes = *store_->open_session("notes");
+    ASSERT_TRUE(notes->remove("a", "").ok());
+    ASSERT_TRUE(notes->remove("b", "").ok());
+    notes->close();
+  }
+};
+
+const std::string kDead = "store/sessions/notes/tombstones.jsonl";
+
+TEST_F(LostDeletions, ThatTheCopyHasLeaveItAsItWas) {
+  backed_up(*store_);
+  const std::string whole = file(kDead);
+  disk_.write_file(kDead, whole.substr(0, whole.find('\n') + 1));
+  expect_problem(backed_up(*store_),
+                 "deletions of it are missing that its copy has, so the copy stays as it was: put "
+                 "its tombstones.jsonl back from the copy, or accept the loss by a repair",
+                 false);
+  EXPECT_EQ(alive("copy", "notes"), Texts{"c"});
+  disk_.write_file(kDead, file("copy/sessions/notes/tombstones.jsonl"));
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
+}
+
+TEST_F(LostDeletions, ThatARepairAcceptedAreGoneFromTheCopy) {
+  backed_up(*store_);
+  disk_.write_file(kDead, "");
+  ASSERT_TRUE((*store_->open_session("notes"))->repair(false).ok());
+  EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
+  EXPECT_EQ(alive("copy", "notes"), (Texts{"a", "b", "c"}));
+}
+
+TEST_F(LostDeletions, ThatNoCopyHasAreTold) {
+  disk_.write_file(kDead, "");
+  expect_problem(backed_up(*store_), "2 deletions are missing, and what they deleted may be back",
+                 true);
+  const auto other = open("other");
+  expect_problem(restored(*other), "2 deletions are missing, and what they deleted may be back",
+                 true);
+  EXPECT_FALSE((*other->open_session("notes"))->verify()->get_bool("ok"));
+}
+
+TEST_F(LostDeletions, OfACopyItDoesNotReplaceTheSession) {
+  backed_up(*store_);
+  disk_.write_file("copy/sessions/notes/tombstones.jsonl", "");
+  EXPECT_EQ(store_->restore("copy", R"({"overwrite":true})").code(), Code::kCorruption);
+  EXPECT_EQ(alive(*store_, "notes"), Texts{"c"});
+}
+
 }  // namespace
 }  // namespace varve::store

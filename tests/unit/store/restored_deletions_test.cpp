@@ -100,10 +100,37 @@ TEST_F(RestoredDeletions, OneThatCannotBeReadIsAProblem) {
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].get_string("session_id"), "notes");
     EXPECT_EQ(problems[0].get_string("reason"),
-              "1 line of the deletions to apply could not be read: look whether what was deleted "
-              "is back, and delete it again");
+              "1 deletion to apply is missing or cannot be read: look whether what was deleted is "
+              "back, and delete it again");
     EXPECT_TRUE(problems[0].get_bool("copied"));
     ASSERT_TRUE(store->delete_session("notes").ok());
+  }
+}
+
+// The copy that is restored may have them.
+TEST_F(RestoredDeletions, ThoseThatAreMissingHereAreAProblemWhereTheBackupLacksThem) {
+  const auto store = open("store");
+  const auto notes = create(*store, "notes");
+  add(*notes, {"kept", "forgotten"});
+  backed_up(*store, {}, "old");
+  ASSERT_TRUE(notes->remove("forgotten", "").ok());
+  ASSERT_TRUE(notes->sync().ok());
+  backed_up(*store, {}, "new");
+  const std::string deletions = file("store/sessions/notes/tombstones.jsonl");
+  for (const std::string backup : {"new", "old"}) {
+    SCOPED_TRACE(backup);
+    disk_.write_file("store/sessions/notes/tombstones.jsonl", "");
+    const json::Tree report = restored(*store, R"({"overwrite":true})", backup);
+    const auto& problems = report.get("problems")->items();
+    if (backup == "new") {
+      EXPECT_TRUE(problems.empty());
+      EXPECT_EQ(file("store/sessions/notes/tombstones.jsonl"), deletions);
+    } else {
+      ASSERT_EQ(problems.size(), 1U);
+      EXPECT_EQ(problems[0].get_string("reason"),
+                "1 deletion to apply is missing or cannot be read: look whether what was deleted "
+                "is back, and delete it again");
+    }
   }
 }
 

@@ -676,11 +676,12 @@ func StoreQuery(store Store, queryJSON string) (results Results, failure *Failur
 // "entries","duration_ms","problems":[{"session_id","reason",
 // "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
 // and entries: what was written. A session that cannot be read, or has
-// lost all its entries, keeps the copy it has and is a problem with
-// "copied":false; so is one whose copy cannot be written to because
-// something else has the name of one of its files. Damaged lines and
-// files are copied as they are and are a problem with "copied":true, as
-// are entries missing in the middle or at the end of the log.
+// lost all its entries or deletions that its copy has, keeps the copy it
+// has and is a problem with "copied":false; so is one whose copy cannot
+// be written to because something else has the name of one of its files.
+// Damaged lines and files are copied as they are and are a problem with
+// "copied":true, as are entries missing in the middle or at the end of
+// the log, and deletions.
 // @param[out] report_len_out [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //
@@ -1542,7 +1543,9 @@ func SessionSync(session Session) (failure *Failure) {
 // entries and the expired. last_seq: of the last entry in the log, which
 // durable_seq may be above when a compaction removed later ones.
 // size_limit_bytes 0 is no limit. modified: when the log last changed.
-// corruption: kv and transcript count how often this process met damage in
+// corruption: missing are entries in the middle of the log, rollback
+// those at its end that were durable, and deletions that were. kv and
+// transcript count how often this process met damage in
 // them; varve_session_verify looks for it. lock: who is writing at this
 // moment, in any process; the last three members only when somebody is. It
 // may be over before the call returns. durable: false while a power loss
@@ -2025,9 +2028,9 @@ func SessionVerify(session Session, optionsJSON string) (report []byte, failure 
 // SessionRepair is varve_session_repair (maintenance.h).
 //
 // Repairs a damaged session: damaged lines and a torn tail move to quarantine.jsonl exactly as they
-// were, intact lines stay byte for byte, missing sequence numbers are accepted as lost, and those
-// out of order as they are. Where lines move, the log is replaced in one atomic step, in a new
-// generation. Without damage nothing is changed.
+// were, intact lines stay byte for byte, missing sequence numbers and deletions are accepted as
+// lost, and numbers out of order as they are. Where lines move, the log is replaced in one atomic
+// step, in a new generation. Without damage nothing is changed.
 //
 // @param[in]  session        open session.
 // @param[in]  options_json   NULL, empty or {"dry_run":false,"accept_edits":false}. dry_run: only
@@ -2036,9 +2039,10 @@ func SessionVerify(session Session, optionsJSON string) (report []byte, failure 
 // new one and stay, with their id and seq, where those still fit.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] report_out     {"entries","quarantined","resealed","missing","bytes_before",
-// "bytes_after","metadata_lost","changed"}. bytes: of log and
-// tombstones. metadata_lost: metadata.json
-// was lost or could not be read, and is recreated.
+// "bytes_after","metadata_lost","changed"}. missing: entries, and
+// deletions that were durable. bytes: of log and tombstones.
+// metadata_lost: metadata.json was lost or could not be read, and is
+// recreated.
 // @param[out] report_len_out [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //

@@ -1,0 +1,140 @@
+// Deletions that were durable and whose lines are gone: tombstones.jsonl emptied, removed, or an
+// older copy of it put back.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "session/session.h"
+#include "session_disk.h"
+
+namespace varve::session {
+namespace {
+
+class LostDeletions : public testing::Test {
+ protected:
+  // Entries e0 to e4, of which e0 to e2 are deleted.
+  void SetUp() override {
+    disk_.make();
+    auto session = disk_.open();
+    for (const auto id : {"e0", "e1", "e2", "e3", "e4"}) {
+      ASSERT_TRUE(session->add(entry_text(id)).ok());
+    }
+    for (const auto id : {"e0", "e1", "e2"}) ASSERT_TRUE(session->remove(id, "").ok());
+    session->close();
+    whole_ = disk_.bytes(log::kTombstonesFile);
+  }
+
+  // Opens anew when only the first lines are left.
+  std::shared_ptr<Session> open_with(size_t line_count) {
+    std::string left;
+    for (size_t i = 0; i < line_count; ++i) left += lines_of(whole_)[i];
+    disk_.write(log::kTombstonesFile, left);
+    return disk_.open();
+  }
+  static int64_t rollback(Session& session) {
+    return member(*session.stats(), "corruption").get_int64("rollback");
+  }
+  static void expect_lost(Session& session, std::string_view reason) {
+    const auto report = session.verify();
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_FALSE(report->get_bool("ok"));
+    const auto& problems = member(*report, "problems").items();
+    ASSERT_EQ(problems.size(), 1U) << report->canonical();
+    EXPECT_EQ(problems[0].get_string("file"), "tombstones.jsonl");
+    EXPECT_EQ(problems[0].get_string("reason"), reason);
+  }
+  static void expect_whole(Session& session) {
+    const auto report = session.verify();
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
+    EXPECT_EQ(rollback(session), 0);
+  }
+
+  Host host_;
+  SessionDisk disk_{host_};
+  std::string whole_;
+};
+
+constexpr std::string_view kTwoAreMissing =
+    "2 deletions are missing that were durable, and what they deleted may be back: put the file "
+    "back from a copy that has them, or accept the loss with repair";
+constexpr std::string_view kOneIsMissing =
+    "1 deletion is missing that was durable, and what it deleted may be back: put the file back "
+    "from a copy that has it, or accept the loss with repair";
+
+TEST_F(LostDeletions, OfAnOlderCopyOfTheFileAreTold) {
+  const auto session = open_with(1);
+  EXPECT_TRUE(session->get("e2").ok());
+  EXPECT_EQ(rollback(*session), 2);
+  expect_lost(*session, kTwoAreMissing);
+}
+
+TEST_F(LostDeletions, OfAFileThatIsGoneAreTold) {
+  disk_.remove(log::kTombstonesFile);
+  EXPECT_EQ(rollback(*disk_.open()), 3);
+}
+
+TEST_F(LostDeletions, AreNoLessLostAfterOthers) {
+  auto session = open_with(1);
+  ASSERT_TRUE(session->remove("e3", "").ok());
+  expect_lost(*session, kOneIsMissing);
+  session->close();
+  expect_lost(*disk_.open(), kOneIsMissing);
+}
+
+TEST_F(LostDeletions, AreWholeWhenTheFileIsPutBack) {
+  open_with(0)->close();
+  disk_.write(log::kTombstonesFile, whole_);
+  expect_whole(*disk_.open());
+}
+
+TEST_F(LostDeletions, AreAcceptedByARepair) {
+  auto session = open_with(1);
+  EXPECT_EQ(session->repair(true)->get_int64("missing"), 2);
+  expect_lost(*session, kTwoAreMissing);
+  const auto report = session->repair(false);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(report->get_bool("changed"));
+  EXPECT_EQ(report->get_int64("missing"), 2);
+  expect_whole(*session);
+  EXPECT_FALSE(session->repair(false)->get_bool("changed", true));
+  session->close();
+  expect_whole(*disk_.open());
+}
+
+// It is told as such, and is no second loss.
+TEST_F(LostDeletions, ADamagedLineIsNone) {
+  std::string damaged = whole_;
+  damaged[damaged.find("\"id\":\"e1\"") + 6] = 'f';
+  disk_.write(log::kTombstonesFile, damaged);
+  auto session = disk_.open();
+  EXPECT_EQ(rollback(*session), 0);
+  EXPECT_EQ(member(*session->verify(), "problems").items().size(), 1U);
+  ASSERT_TRUE(session->repair(false).ok());
+  expect_whole(*session);
+}
+
+// Only what was saved with the session's metadata is counted: nobody knows of more.
+TEST_F(LostDeletions, AreNotNoticedWhereNothingToldOfThem) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->remove("e3", "").ok());
+  const std::string metadata = disk_.bytes(log::kMetadataFile);
+  session->close();
+  disk_.write(log::kMetadataFile, metadata);
+  disk_.write(log::kTombstonesFile, whole_);
+  expect_whole(*disk_.open());
+}
+
+TEST_F(LostDeletions, AreRefusedByARecoveryThatIsStrict) {
+  disk_.write(log::kTombstonesFile, "");
+  host_.context.settings.recovery = Recovery::kStrict;
+  const auto opened = disk_.try_open();
+  EXPECT_EQ(opened.code(), Code::kCorruption);
+  EXPECT_NE(opened.status().message().find("3 deletions are missing"), std::string::npos)
+      << opened.status().message();
+}
+
+}  // namespace
+}  // namespace varve::session
