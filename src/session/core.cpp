@@ -565,6 +565,17 @@ void Core::measure_capped_files() {
   }
 }
 
+Result<uint64_t> Core::measured_size_bytes() {
+  VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
+  measure_capped_files();
+  vectors.look();
+  const auto snapshot = storage->open_document(index::kSnapshotFile);
+  if (!snapshot.ok() && snapshot.code() != Code::kNotFound) return snapshot.status();
+  const uint64_t snapshot_bytes = snapshot.ok() ? (*snapshot)->size_bytes() : 0;
+  return tail.entries_bytes + tail.tombstones_bytes + snapshot_bytes + vectors.size_bytes() +
+         capped_bytes();
+}
+
 void Core::follow_sizes() {
   if (settings.session_bytes_max == 0 || !storage->was_locked_by_others()) return;
   measure_capped_files();

@@ -254,6 +254,9 @@ class Core {
   }
   // Looks up the present sizes of these two files.
   void measure_capped_files();
+  // The same as size_bytes(), of the files as they are now, whoever wrote them; the index is not
+  // brought up to date. kNotFound when the session was deleted. Any thread.
+  Result<uint64_t> measured_size_bytes();
   // For the holder of the storage's lock, where a session has a limit: the sizes of what others may
   // have written since, of which the log tells nothing.
   void follow_sizes();

@@ -376,6 +376,8 @@ uint64_t Session::expired_entry_count() {
 
 uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
 
+Result<uint64_t> Session::measured_size_bytes() { return parts_->core.measured_size_bytes(); }
+
 uint64_t Session::memory_bytes() const {
   const std::shared_lock lock(parts_->core.index_mutex);
   return parts_->core.memory_bytes_now();

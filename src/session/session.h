@@ -136,8 +136,11 @@ class Session {
   Status settle_last_access();
   // How many entries have expired and are still in the log.
   uint64_t expired_entry_count();
-  // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
+  // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md, as last seen here.
   uint64_t size_bytes();
+  // The same as they are now: another process may have written to them since. kNotFound when the
+  // session was deleted.
+  Result<uint64_t> measured_size_bytes();
   // [bytes] of index, vectors and kept lines in memory.
   [[nodiscard]] uint64_t memory_bytes() const;
 

@@ -375,8 +375,11 @@ void OpenStore::add_use_of(const std::string& id, const std::string& user_id, Us
   // The id was another user's before, or is another user's now.
   if (metadata.ok() && metadata->tree().get_string("user_id") != user_id) return;
   use->sessions += 1;
-  if (const auto session = find_open_for_host(id)) {
-    use->bytes += session->size_bytes();
+  // An open one may not have been used here since another process wrote to it.
+  const auto session = find_open_for_host(id);
+  const auto measured = session ? session->measured_size_bytes() : Status(Code::kNotFound, "");
+  if (measured.ok()) {
+    use->bytes += *measured;
   } else if (metadata.ok()) {
     use->bytes += metadata->tree().get_count("total_size_bytes");
   }

@@ -506,6 +506,25 @@ TEST_F(Quotas, CountWhatAnotherProcessWrote) {
   EXPECT_EQ(mine->add(entry()).code(), Code::kSizeLimit);
 }
 
+// Its figures here are those of the last call that used it here.
+TEST_F(Quotas, CountWhatAnotherProcessWroteToASessionThatIsOpenHereAndNotUsed) {
+  const auto store = open(R"({"max_user_size_mb":0.2})");
+  const auto other_process = open(R"({"max_user_size_mb":0})");
+  const auto mine = *store->create_session(R"({"session_id":"s1","user_id":"u"})");
+  const auto idle = *store->create_session(R"({"session_id":"s2","user_id":"u"})");
+  auto theirs = *other_process->open_session("s2");
+  for (int i = 0; i < 15; ++i) ASSERT_TRUE(theirs->add(entry()).ok());
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(theirs->transcript_append("u", entry()).ok());
+  clock_.advance_ms(60'000);
+  EXPECT_EQ(mine->add(entry()).code(), Code::kSizeLimit);
+  ASSERT_EQ(*theirs->remove_where(R"({"types":["message"]})", ""), 15u);
+  ASSERT_TRUE(theirs->compact({}).ok());
+  ASSERT_TRUE(theirs->update(R"({"transcript_cap":1})").ok());
+  clock_.advance_ms(60'000);
+  EXPECT_TRUE(mine->add(entry()).ok());
+  EXPECT_EQ(idle->get("nothing").code(), Code::kNotFound);
+}
+
 TEST_P(SweepTest, UpkeepIsNoWriteAndKeepsNoSessionAlive) {
   auto session = create(R"({"session_id":"s1","ttl_hours":2})");
   const std::string soon = format_rfc3339(clock_.now_ms() + kHourMs);
