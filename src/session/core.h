@@ -151,6 +151,8 @@ class Core {
   [[nodiscard]] Status check_whole() const;
   [[nodiscard]] Status check_whole_as_writer() const { return check_rows(index_epoch); }
 
+  // Whether the log that was read last is still the session's. Any thread.
+  [[nodiscard]] bool has_present_log();
   // Whether every row was read from the log in this process: those of index.bin may be wrong.
   [[nodiscard]] bool is_index_from_log() const;
 

@@ -158,6 +158,13 @@ Status Core::check_line(std::string_view wanted, const Found& found, std::string
   return {};
 }
 
+bool Core::has_present_log() {
+  const auto tail = storage->tail();
+  if (!tail.ok()) return tail.code() != Code::kNotFound;
+  const std::shared_lock lock(index_mutex);
+  return tail->generation == view.tail.generation;
+}
+
 bool Core::is_index_from_log() const {
   const std::shared_lock lock(index_mutex);
   return index_from_log;

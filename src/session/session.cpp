@@ -389,6 +389,8 @@ Status Session::check_alive() {
   return parts_->core.storage->check_name();
 }
 
+bool Session::has_present_log() { return parts_->core.has_present_log(); }
+
 bool Session::is_of(std::string_view user_id, std::string_view agent_id) const {
   return parts_->core.is_of(user_id, agent_id);
 }

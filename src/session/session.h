@@ -146,6 +146,9 @@ class Session {
 
   // kNotFound when the session was deleted meanwhile. Looks whether metadata.json is another.
   Status check_alive();
+  // Whether the log that was read last is still the session's: false once it was deleted, or
+  // another process compacted or purged it. Reads nothing.
+  bool has_present_log();
   // Whether it is this user's and this agent's (empty: any), as metadata.json was when the session
   // was opened, or at the last check_alive().
   [[nodiscard]] bool is_of(std::string_view user_id, std::string_view agent_id) const;

@@ -57,6 +57,17 @@ void KeptSessions::let_go(std::string_view session_id) {
   if (known != places_.end()) left = take(known->second);
 }
 
+void KeptSessions::let_go_of_replaced(int64_t now_us) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (now_us < look_again_us_) return;
+    look_again_us_ = now_us + kLookedAtForUs;
+  }
+  for (const SessionPointer& session : sessions()) {
+    if (!session->has_present_log()) let_go(session->id());
+  }
+}
+
 bool KeptSessions::clear() {
   Order left;
   const std::lock_guard guard(mutex_);

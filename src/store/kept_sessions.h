@@ -5,7 +5,8 @@
 // are places would else let go of each just before it asks it.
 //
 // They have no lock, so nobody has to wait for them: an exclusive store keeps none. A host that
-// closes one of them, or removes it, finds no file of it open: the store lets go of it here.
+// closes one of them, or removes it, finds no file of it open: the store lets go of it here. What
+// another process deleted or purged is asked by no later query, perhaps, so every query looks.
 //
 // Threads: any.
 #pragma once
@@ -35,6 +36,9 @@ class KeptSessions {
   // together.
   void trim(size_t count_max, uint64_t bytes_max);
   void let_go(std::string_view session_id);
+  // Lets go of those that were deleted, and of those whose log was replaced: their open files would
+  // keep what was removed on the disk. At most once a second, since it asks each.
+  void let_go_of_replaced(int64_t now_us);
   bool clear();  // false: there were none
   // What `open` answers; when that is a lack of descriptors, once more without the kept sessions.
   template <typename Open>
@@ -54,7 +58,10 @@ class KeptSessions {
   // Mutex held: the first that stays.
   Order::iterator first_to_stay(size_t count_max, uint64_t bytes_max);
 
+  static constexpr int64_t kLookedAtForUs = 1'000'000;
+
   mutable std::mutex mutex_;  // guards the rest
+  int64_t look_again_us_ = 0;
   Order order_;
   std::unordered_map<std::string_view, Order::iterator> places_;  // the keys are the sessions' own
 };

@@ -153,6 +153,7 @@ Result<session::QueryResults> OpenStore::ask_sessions(const query::Query& query,
   };
   auto results = query_sessions(query, session_ids, context);
   kept_.trim(kept_max, environment_.kept_sessions_bytes_max);
+  kept_.let_go_of_replaced(clock_.monotonic_us());
   return results;
 }
 

@@ -395,6 +395,24 @@ TEST_F(KeptFiles, WhatAnotherDeletedIsClosedByTheNextQuery) {
   EXPECT_EQ(open_files(), 0);
 }
 
+// Open files keep the blocks of what was removed, for as long as the process runs.
+TEST_F(KeptFiles, WhatAnotherDeletedOrPurgedIsClosedByAQueryOfOtherSessions) {
+  make("u");
+  EXPECT_EQ(found_by(*store_).size(), 9u);
+  EXPECT_EQ(open_files(), 3);
+  const auto other = open_at(files_, &clock_, &random_, directory_.path());
+  ASSERT_TRUE(other->delete_session("s").ok());
+  ASSERT_TRUE((*other->open_session("u"))->compact({session::CompactionCause::kPurge}).ok());
+  const std::string query_of_t = R"({"text":"fox","session_ids":["t"]})";
+  EXPECT_EQ(found_by(*store_, query_of_t), "oft");
+  EXPECT_EQ(open_files(), 3) << "not each query looks";
+  clock_.advance_ms(1000);
+  EXPECT_EQ(found_by(*store_, query_of_t), "oft");
+  EXPECT_EQ(open_files(), 1);
+  EXPECT_GT(open_files("t"), 0);
+  EXPECT_EQ(found_by(*store_).size(), 6u);
+}
+
 TEST_F(KeptFiles, TheHostHasMostOfItsDescriptors) {
   make("u");
   store_ = open();
