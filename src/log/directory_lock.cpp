@@ -181,7 +181,9 @@ bool DirectoryStorage::may_be_of_holder(const LockState& state) const {
 Status DirectoryStorage::prepare_to_write(std::string_view operation) {
   VARVE_TRY(read_state());
   VARVE_TRY_ASSIGN(locked_tail_, tail());
-  if (!left_overs_removed_) remove_temporary_files(*directory_);
+  // Who wrote last and has ended may have been killed in a replacement.
+  const bool may_be_killed = was_locked_by_others_ && !may_be_of_holder(state_);
+  if (!left_overs_removed_ || may_be_killed) remove_temporary_files(*directory_);
   left_overs_removed_ = true;
   // After a reboot the disk is read. Who cannot know whether there was a reboot stays suspicious.
   state_.suspect = state_.suspect && !is_of_other_boot(state_);

@@ -373,6 +373,24 @@ TEST_F(AfterAFailure, OfAHolderThatLeftNoNoteNobodyElseIsNamed) {
   }
 }
 
+// Also where that writer has had the session open for long.
+TEST_F(AfterAFailure, WhatAKilledWriterLeftIsRemovedByTheNext) {
+  const std::string left_over = "s/memory.jsonl.tmp-0123456789abcdef";
+  for (const bool runs : {true, false}) {
+    FileSystemOfBoot files(disk_, disk_.boot_id(), runs);
+    const auto writer =
+        *DirectoryStorage::open(*disk_.open_root("s", false), {&files, &clock_, &random_});
+    ASSERT_TRUE(StorageDisk::lock(*writer).ok());
+    writer->unlock();
+    ASSERT_TRUE(lock().ok());
+    disk_.write_file(left_over, "half");
+    storage_->unlock();
+    ASSERT_TRUE(StorageDisk::lock(*writer).ok());
+    EXPECT_EQ(disk_.exists(left_over), runs) << "nobody looks for what a living one left";
+    writer->unlock();
+  }
+}
+
 // --- the transcript ------------------------------------------------------------------------------
 
 class TranscriptAfterAFailure : public AfterAFailure {
