@@ -45,13 +45,16 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   calls->push_back(std::move(turn));
 }
 
-bool is_thought(std::string_view kind) {
-  return kind.ends_with("thinking") || kind.starts_with("reasoning");
+// Gemini's parts have no type.
+bool is_thought(const Tree& part) {
+  const std::string kind = part.get_string("type");
+  return kind.ends_with("thinking") || kind.starts_with("reasoning") || part.get_bool("thought");
 }
 
 // What a model thinks is not what it says; calls and results are told as such.
-bool is_unsaid(std::string_view kind) {
-  return is_thought(kind) || kind.ends_with("tool_use") || kind.ends_with("_result");
+bool is_unsaid_part(const Tree& part) {
+  const std::string kind = part.get_string("type");
+  return is_thought(part) || kind.ends_with("tool_use") || kind.ends_with("_result");
 }
 
 // The first text under one of these names.
@@ -66,7 +69,7 @@ std::string first_text(const Tree& object, std::initializer_list<std::string_vie
 // nothing to who reads.
 std::string mark_of(const Tree& part) {
   const std::string kind = part.get_string("type");
-  if (kind.empty() || is_unsaid(kind) || part.get("text") != nullptr) return {};
+  if (kind.empty() || is_unsaid_part(part) || part.get("text") != nullptr) return {};
   const Tree* file = part.get("file");
   const Tree& named = file != nullptr && file->is_object() ? *file : part;
   const std::string name = first_text(named, {"filename", "title", "name"});
@@ -76,7 +79,7 @@ std::string mark_of(const Tree& part) {
 // Its own, what it refuses, and that of a document in it.
 std::string text_of_part(const Tree& part) {
   if (part.is_string()) return part.text();
-  if (!part.is_object() || is_thought(part.get_string("type"))) return {};
+  if (!part.is_object() || is_thought(part)) return {};
   std::string text = first_text(part, {"text", "refusal"});
   // As a message of OpenAI's assistants has it, with its annotations.
   const Tree* annotated = part.get("text");
@@ -105,9 +108,8 @@ std::string text_of_content(const Tree& content) {
 }
 
 bool is_unsaid(const Tree& parts) {
-  return std::all_of(parts.items().begin(), parts.items().end(), [](const Tree& part) {
-    return part.is_object() && is_unsaid(part.get_string("type"));
-  });
+  return std::all_of(parts.items().begin(), parts.items().end(),
+                     [](const Tree& part) { return part.is_object() && is_unsaid_part(part); });
 }
 
 std::vector<ToolTurn> calls_in(const Tree& message) {

@@ -173,6 +173,7 @@ TEST_F(Convert, PartsOfEveryKindAreReadable) {
       {R"({"type":"tool_use","name":"f"},{"type":"tool_result"})", ""},
       {R"({"type":"thinking","thinking":"Hm"},{"type":"redacted_thinking","data":"x"})", ""},
       {R"({"type":"reasoning","text":"Hm"},{"type":"text","text":"Yes."})", "Yes."},
+      {R"({"text":"Hm","thought":true},{"text":"Yes.","thought":false})", "Yes."},
       {R"({"type":"web_search_tool_result","content":[{"type":"web_search_result"}]})", ""},
       {R"({"type":"text","text":{"value":"Hello","annotations":[]}})", "Hello"},
       {R"({"type":"text","text":{"value":7}})", ""},
