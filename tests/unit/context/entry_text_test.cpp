@@ -67,6 +67,19 @@ TEST(EntryText, OfAMemberThatIsNullIsThatOfTheNext) {
   EXPECT_EQ(shown("tool_result", R"({"name":null,"message":"ok"})"), "tool_result: ok");
 }
 
+// As an import leaves a message without text: with the time and the thoughts that it came with.
+TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
+  const std::string more = R"("timestamp":"2026-01-10T14:20:00Z","reasoning_content":"Hm")";
+  EXPECT_EQ(shown("message", R"({"role":"assistant",)" + more + "}"), "assistant: ");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"",)" + more + "}"), "assistant: ");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","usage":{"output_tokens":1}})"),
+            "assistant: ");
+  EXPECT_EQ(shown("message", R"({"role":"user","message":"","parts":[{"type":"image"}],"n":1})"),
+            "user: [image]");
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_call_id":"c",)" + more + "}"),
+            "tool_result: ");
+}
+
 // The model would take what failed for done.
 TEST(EntryText, OfAResultHasItsErrorToo) {
   for (const char* nothing : {"null", R"("")"}) {
@@ -143,6 +156,9 @@ TEST(EntryText, OfPartsIsWhatTheySay) {
   EXPECT_EQ(said(thought, "parts"), "user: ");
   EXPECT_EQ(said(thought + R"(,{"type":"redacted_thinking","data":"x"})"), "user: ");
   EXPECT_EQ(said(thought + R"(,"Yes.")"), "user: Yes.");
+  const std::string geminis = R"({"text":"Hm","thought":true})";
+  EXPECT_EQ(said(geminis, "parts"), "user: ");
+  EXPECT_EQ(said(geminis + R"(,{"text":"Yes.","thoughtSignature":"x"})", "parts"), "user: Yes.");
   EXPECT_EQ(said("[1]"), "user: [[1]]");
   // What somebody else calls so is no chat's.
   EXPECT_EQ(shown("finding", R"({"name":"kit","parts":["a","b"]})"),
