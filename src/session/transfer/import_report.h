@@ -24,7 +24,9 @@ class ImportReport {
   void count_existing() { existing_ += 1; }
   void refuse(uint64_t line, std::string_view reason) {
     refused_total_ += 1;
-    if (refused_.size() < kRefusedMax) refused_.emplace_back(line, reason);
+    refused_.emplace_back(line, reason);
+    // Some are found before those of earlier lines, so the list is cut by line, now and then.
+    if (refused_.size() >= 2 * kRefusedMax) keep_first();
   }
 
   // The format that was asked for, else that of the first good element.
@@ -38,9 +40,7 @@ class ImportReport {
     json::Tree tree = json::Tree::object();
     tree.set("added", json::Tree::integer_unsigned(added_));
     tree.set("existing", json::Tree::integer_unsigned(existing_));
-    // They were refused group by group, so sort them.
-    std::stable_sort(refused_.begin(), refused_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    keep_first();
     json::Tree refused = json::Tree::array();
     for (const auto& [line, reason] : refused_) {
       json::Tree item = json::Tree::object();
@@ -55,6 +55,12 @@ class ImportReport {
   }
 
  private:
+  void keep_first() {
+    std::stable_sort(refused_.begin(), refused_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (refused_.size() > kRefusedMax) refused_.resize(kRefusedMax);
+  }
+
   uint64_t added_ = 0;
   uint64_t existing_ = 0;
   std::vector<std::pair<uint64_t, std::string>> refused_;

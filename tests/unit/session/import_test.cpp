@@ -424,6 +424,21 @@ TEST_P(Import, RefusalsAreListedByLine) {
   EXPECT_EQ(lines, (std::vector<int64_t>{1, 2, 3}));
 }
 
+TEST_P(Import, TheFirstThousandRefusalsAreListedWhateverIsFoundFirst) {
+  const std::string known = R"({"type":"finding","id":"a","content":"tea"})";
+  import(known);
+  // That the id has other content is found when the candidates of a group are looked at.
+  std::string text = R"({"type":"finding","id":"a","content":"coffee"})"
+                     "\n";
+  for (int i = 0; i < 2500; ++i) text += "damage\n";
+  const json::Tree report = import(text);
+  EXPECT_EQ(report.get_int64("refused_total"), 2501);
+  const auto listed = refused(report);
+  ASSERT_EQ(listed.size(), 1000);
+  EXPECT_EQ(listed.front(), "1: entry 'a': the id exists with other content");
+  EXPECT_TRUE(listed.back().starts_with("1000: ")) << listed.back();
+}
+
 TEST_P(Import, ADirectoryOrAMissingFileIsRefused) {
   outside_.write_file("in/folder/file", "");
   EXPECT_EQ(session_->import_file("in/folder", "").code(), Code::kIo);
