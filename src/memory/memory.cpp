@@ -92,33 +92,22 @@ struct Memory::Context {
     }
     token_count += tokens;
     messages.push_back(std::move(message));
+    oldest_ = entry.line;
     return true;
   }
 
-  // Results of tools whose calls were cut off: no chat program takes them.
+  // Results of tools whose calls are not in the list: no chat program takes them.
   void leave_out_results() {
-    const auto says_more = [](const json::Tree& message) {
-      for (const auto name : {"content", "parts"}) {  // an import has the parts elsewhere
-        const json::Tree* parts = message.get(name);
-        if (parts != nullptr && !transfer::said_beside_results(*parts).empty()) return true;
-      }
-      return false;
-    };
-    const auto is_result = [&](const json::Tree& message) {
-      return message.get("role") != nullptr &&
-             (message.get_string("type") == "tool_result" ||
-              transfer::type_of_message(message) == "tool_result") &&
-             !says_more(message);
-    };
-    while (!messages.empty() && is_result(messages.back())) {
+    if (messages.empty() || !is_result(messages.back()) || is_from_the_start()) return;
+    do {
       token_count -= count_tokens(messages.back());
       messages.pop_back();
-    }
+    } while (!messages.empty() && is_result(messages.back()));
   }
 
   // {"entries", "token_count", "source"}, oldest first. Leaves nothing behind.
   json::Tree take_answer() {
-    if (is_cut) leave_out_results();
+    leave_out_results();
     std::reverse(messages.begin(), messages.end());
     json::Tree entries = json::Tree::array();
     for (auto& message : messages) entries.push(std::move(message));
@@ -127,6 +116,31 @@ struct Memory::Context {
     answer.set("token_count", json::Tree::integer_unsigned(token_count));
     answer.set("source", json::Tree::string(is_working ? "working" : "short_term"));
     return answer;
+  }
+
+ private:
+  session::EntryLine oldest_;
+
+  // Whether nothing was recorded before the list. Of a call that has expired or was deleted the
+  // results may be left.
+  [[nodiscard]] bool is_from_the_start() const {
+    if (is_cut) return false;
+    const auto entry = json::Tree::parse(*oldest_, entry::line_limits());
+    return entry.ok() && (entry->get("seq") == nullptr || entry->get_int64("seq") == 1);
+  }
+
+  static bool is_result(const json::Tree& message) {
+    const bool has_type = message.get_string("type") == "tool_result" ||
+                          transfer::type_of_message(message) == "tool_result";
+    return message.get("role") != nullptr && has_type && !says_more(message);
+  }
+
+  static bool says_more(const json::Tree& message) {
+    for (const auto name : {"content", "parts"}) {  // an import has the parts elsewhere
+      const json::Tree* parts = message.get(name);
+      if (parts != nullptr && !transfer::said_beside_results(*parts).empty()) return true;
+    }
+    return false;
   }
 };
 

@@ -246,7 +246,31 @@ TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
   EXPECT_EQ(memory.context("both").object().at("entries").as_array().size(), 4U);
 }
 
-// Whole is a list that nothing was cut off from: then what it begins with was said first.
+// Each expires so long after it was recorded, the call before its results.
+TEST(MemoryManager, AListWhoseCallIsGoneDoesNotBeginWithItsResults) {
+  const Store store;
+  const Memory memory(store);
+  ASSERT_TRUE(memory
+                  .record("chat", R"({"id":"call","role":"assistant","content":"call",)"
+                                  R"("tool_calls":[{"id":"c1"}]})")
+                  .ok());
+  for (const char* result : {"one", "two"}) ASSERT_TRUE(memory.say("chat", "tool", result).ok());
+  ASSERT_TRUE(memory.say("chat", "user", "thanks").ok());
+  EXPECT_EQ(memory.contents("chat"), "call one two thanks");
+  ASSERT_EQ(memory.remove("call").status, VARVE_OK);
+  EXPECT_EQ(memory.contents("chat"), "thanks");
+  memory.clear();
+  EXPECT_EQ(memory.contents("chat"), "thanks");  // of the log, too
+  EXPECT_EQ(memory.source("chat"), "short_term");
+  // Nor where the call was recorded by a process that ended before the tool did.
+  const Memory next(store);
+  ASSERT_TRUE(next.say("chat", "tool", "late").ok());
+  EXPECT_EQ(next.contents("chat"), "");
+  ASSERT_TRUE(next.say("chat", "user", "and?").ok());
+  EXPECT_EQ(next.contents("chat"), "and?");
+}
+
+// Whole is a list that begins with the first entry of its session: nothing called before that.
 TEST(MemoryManager, AListThatIsWholeMayBeginWithAResultOfATool) {
   const Store store;
   const Memory memory(store, R"({"window":2})");

@@ -151,6 +151,7 @@ class Memory:
                 break
             shown.insert(0, entry)
             tokens += more
+        is_cut = is_cut or bool(shown) and shown[0] is not next(iter(session.log.values()))
         while is_cut and shown and shown[0].message.get("role") == "tool":
             tokens -= estimate(line_of(shown.pop(0).message))
         return source, [entry.message for entry in shown], tokens
