@@ -302,9 +302,7 @@ class LineReader {
 
 }  // namespace
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
+bool is_blank(std::string_view text) { return text::behind_unseen(text) == text.size(); }
 
 Result<EntryText> read_entry_text(std::string_view line, std::string_view type,
                                   json::Document& scratch) {

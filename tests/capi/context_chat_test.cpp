@@ -95,8 +95,9 @@ TEST_F(ContextChat, WhatHasNoTextIsNoMessage) {
   say("question", 1, "user", "Which colour?");
   say("silent", 2, "assistant", "");
   say("blank", 3, "assistant", " \n\t");
+  say("wide", 4, "user", "\u3000\u00a0\u2028\u200b");
   for (int attempt = 0; attempt < 2; ++attempt) {  // the second knows the counts
-    EXPECT_EQ(chat().items, "question! silent! blank!");
+    EXPECT_EQ(chat().items, "question! silent! blank! wide!");
     EXPECT_EQ(chat().text, R"([{"role":"user","content":"Which colour?"}])");
   }
 }

@@ -84,7 +84,7 @@ class Entry:
 
     @property
     def is_blank(self):
-        return not self.is_call and not self.is_result and not self.text.strip(" \t\r\n")
+        return not self.is_call and not self.is_result and not self.text.strip()
 
     @property
     def line(self):
