@@ -1,6 +1,9 @@
 #include "memory/message.h"
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "base/time.h"
@@ -38,11 +41,27 @@ const json::Tree* member_of_content(const json::Tree& message, std::string_view 
   return content != nullptr && content->is_object() ? content->get(name) : nullptr;
 }
 
+bool has_any(const json::Tree& entry, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return member_of_content(entry, name) != nullptr;
+  });
+}
+
+// Whether the content is what an import leaves of a message without text, as of a model that only
+// called tools.
+bool is_without_text(const json::Tree& entry) {
+  const std::string type = entry.get_string("type");
+  return (type == "message" || type == "tool_call" || type == "tool_result") &&
+         has_any(entry, {"function_call", "parts", "refusal", "tool_calls"}) &&
+         !has_any(entry, {"message", "content", "text", "result", "output"});
+}
+
 // Whether an entry is a message in the log's form. A fact about somebody's role is none.
 bool is_said(const json::Tree& entry) {
   const json::Tree* role = member_of_content(entry, "role");
   if (role == nullptr || !role->is_string()) return false;
-  return entry.get_string("type") == "message" || member_of_content(entry, "message") != nullptr;
+  return entry.get_string("type") == "message" || has_any(entry, {"message"}) ||
+         is_without_text(entry);
 }
 
 // Whether a content was given as it is, as an object that would pass for a message.
@@ -155,6 +174,7 @@ Result<json::Tree> message_of_entry(std::string_view line) {
   if (message.get("role") != nullptr) return message;
   if (!is_wrapped(message) && !is_said(message)) return message;
   const json::Tree content = *message.get("content");
+  if (is_without_text(message)) message.set("content", json::Tree());
   if (const json::Tree* text = content.get("message")) message.set("content", *text);
   for (const auto& [name, value] : content.members()) {
     const bool is_mark = name == "role" && value.is_null();

@@ -85,6 +85,24 @@ TEST(Message, MayBeGivenAsTheLogHasIt) {
   EXPECT_EQ(message_of(entry), R"({"content":"Hi","name":null,"role":"user","type":"message"})");
 }
 
+// As an import leaves the calls of a model that says nothing else.
+TEST(Message, ThatWasImportedWithoutTextIsOne) {
+  const std::string call = R"("tool_calls":[{"function":{"name":"f"},"id":"c"}])";
+  EXPECT_EQ(message_of(R"({"content":{"role":"assistant",)" + call + R"(},"type":"tool_call"})"),
+            R"({"content":null,"role":"assistant",)" + call + R"(,"type":"tool_call"})");
+  EXPECT_EQ(message_of(R"({"content":{"parts":[1],"role":"user"},"type":"tool_result"})"),
+            R"({"content":null,"parts":[1],"role":"user","type":"tool_result"})");
+  EXPECT_EQ(message_of(R"({"content":{"refusal":"No.","role":"assistant"},"type":"message"})"),
+            R"({"content":null,"refusal":"No.","role":"assistant","type":"message"})");
+  // These say something, and that is nobody's call.
+  for (const std::string_view entry :
+       {R"({"content":{"name":"f","role":"x"},"type":"tool_call"})",
+        R"({"content":{"parts":[1],"result":"x","role":"tool"},"type":"tool_result"})",
+        R"({"content":{"parts":[1],"role":"stage"},"type":"finding"})"}) {
+    EXPECT_EQ(message_of(entry), entry);
+  }
+}
+
 TEST(Message, LosesWhatTheLogKeepsForItself) {
   EXPECT_EQ(message_of(R"({"batch":{"i":0,"n":2},"checksum":"sha256:00","content":"x",)"
                        R"("decay_factor":1,"id":"a","references":[],"schema_version":1,"seq":4,)"
