@@ -153,6 +153,15 @@ class ChatLog(Conversation):
                          ["tool_call  I look.", "f {}", "g", "tool_call  And there.", 'h {"n":1}',
                           "assistant"])
 
+    def test_an_imported_message_that_says_nothing_is_shown_as_empty(self):
+        messages = [{"role": "assistant", "content": None, "timestamp": "2026-01-06T00:00:00Z"},
+                    {"role": "assistant", "content": "", "created_at": "2026-01-06T00:00:01Z",
+                     "reasoning_content": "Hm"},
+                    {"role": "user", "content": "", "timestamp": "2026-01-06T00:00:02Z", "n": 1}]
+        self.run_cli("import", "silent", "-", stdin=json.dumps(messages))
+        lines = self.run_cli("chat-log", "silent").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines], ["assistant", "assistant", "user"])
+
     def test_calls_of_a_servers_own_tools_are_shown(self):
         # Every kind of part that the import takes for a call.
         page = (SOURCE / "docs" / "export-import.md").read_text(encoding="utf-8")
