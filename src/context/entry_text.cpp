@@ -215,9 +215,8 @@ class LineReader {
 
   void read_said(EntryText* out) {
     auto text = best_of({"message", "content", "text", "refusal"});
-    const auto parts = is_string(find("role")) ? find("parts") : std::string_view();
-    if (is_empty(text) && !parts.empty()) text = parts;
-    if (text == "null") text = std::string_view();  // "" was given: it is what was said
+    if (is_empty(text) && is_string(find("role"))) text = find("parts");
+    if (text == "null") text = std::string_view();
     auto calls = transfer::calls_in(read_message(parts_of_said(text, *out)));
     if (text.empty() && calls.empty() && !is_silent()) {
       out->text = text_of(content_);
@@ -238,13 +237,16 @@ class LineReader {
     out->is_answered = out->is_tool && out->turns.empty();
   }
 
-  // Whether it is a message in which nothing was said, as of a model that only called tools. When
-  // it came, and what the model thought, nobody said.
+  // Whether it is a message in which nothing was said, as of a model that only called tools. Whose
+  // it is, when it came, what it took and what the model thought, nobody said.
   [[nodiscard]] bool is_silent() const {
+    static constexpr std::string_view kUnsaid[] = {
+        "role",  "call_id",   "tool_call_id", "id",      "type",  "name",
+        "model", "timestamp", "created_at",   "created", "usage", "reasoning_content"};
     return is_string(find("role")) &&
            std::all_of(members_.begin(), members_.end(), [](const Member& member) {
-             return is_one_of(member.name, {"role", "call_id", "tool_call_id", "timestamp",
-                                            "created_at", "created", "reasoning_content"}) ||
+             return std::find(std::begin(kUnsaid), std::end(kUnsaid), member.name) !=
+                        std::end(kUnsaid) ||
                     is_nothing(member.value);
            });
   }

@@ -157,7 +157,8 @@ class ChatLog(Conversation):
         messages = [{"role": "assistant", "content": None, "timestamp": "2026-01-06T00:00:00Z"},
                     {"role": "assistant", "content": "", "created_at": "2026-01-06T00:00:01Z",
                      "reasoning_content": "Hm"},
-                    {"role": "user", "content": "", "timestamp": "2026-01-06T00:00:02Z", "n": 1}]
+                    {"role": "user", "content": "", "timestamp": "2026-01-06T00:00:02Z",
+                     "usage": {"input_tokens": 1}}]
         self.run_cli("import", "silent", "-", stdin=json.dumps(messages))
         lines = self.run_cli("chat-log", "silent").stdout.splitlines()[1:]
         self.assertEqual([line[7:].strip() for line in lines], ["assistant", "assistant", "user"])

@@ -104,14 +104,13 @@ std::string tool_detail(const json::object& object) {
   return others.empty() ? "" : json_of(others);
 }
 
-// Whether it has a role and an empty text, or no member that is more than null or empty, but when
-// it came and what the model thought. As in a context (docs/context.md#formats).
+// Whether it has a role, and no other member that is more than null or empty, but whose it is, when
+// it came, what it took and what the model thought. As in a context (docs/context.md#formats).
 bool is_silent(const json::object& message) {
   if (string_at(message, "role").empty()) return false;
-  const auto* text = message.if_contains("message");
-  if (text != nullptr && text->is_string() && !message.contains("parts")) return true;
-  static constexpr std::string_view kUnsaid[] = {"role", "timestamp", "created_at", "created",
-                                                 "reasoning_content"};
+  static constexpr std::string_view kUnsaid[] = {
+      "role",  "call_id",   "tool_call_id", "id",      "type",  "name",
+      "model", "timestamp", "created_at",   "created", "usage", "reasoning_content"};
   return std::all_of(message.begin(), message.end(), [](const auto& member) {
     const std::string value = json_of(member.value());
     const bool is_empty = value == "null" || value == "\"\"" || value == "[]";

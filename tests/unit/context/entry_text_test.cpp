@@ -72,8 +72,11 @@ TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
   const std::string more = R"("timestamp":"2026-01-10T14:20:00Z","reasoning_content":"Hm")";
   EXPECT_EQ(shown("message", R"({"role":"assistant",)" + more + "}"), "assistant: ");
   EXPECT_EQ(shown("message", R"({"role":"assistant","message":"",)" + more + "}"), "assistant: ");
-  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","usage":{"output_tokens":1}})"),
+  EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","usage":{"output_tokens":1},)"
+                             R"("id":"m","model":"x","name":"bot","type":"message"})"),
             "assistant: ");
+  EXPECT_EQ(shown("message", R"({"role":"user","message":"","file":"a.pdf"})"),
+            R"(user: {"file":"a.pdf","message":"","role":"user"})");
   EXPECT_EQ(shown("message", R"({"role":"user","message":"","parts":[{"type":"image"}],"n":1})"),
             "user: [image]");
   EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_call_id":"c",)" + more + "}"),
