@@ -65,7 +65,7 @@ Status TextLookup::join_hashes(const std::string& word, Word* found) {
   const bool may_be_beginning = word.size() >= kHashBeginningMin && word.size() < kHashMax;
   if (!(may_be_beginning || is_whole_hash(word)) || !is_hex(word)) return {};
   if (++hash_searches_ > kSearchesMax) return {};
-  std::set<std::string> stems;
+  Stems stems;
   if (may_be_beginning) {
     index_.text().for_each_word(word, [&](std::string_view other, std::string_view stem) {
       if (is_whole_hash(other)) stems.emplace(stem);
@@ -83,7 +83,7 @@ Status TextLookup::join_hashes(const std::string& word, Word* found) {
 }
 
 // As often as a row has any of them: where a session has one form alone, it counts that, too.
-Result<index::PostingList> TextLookup::joined(const std::set<std::string>& stems) const {
+Result<index::PostingList> TextLookup::joined(const Stems& stems) const {
   std::map<uint32_t, uint64_t> frequencies;  // by row
   VARVE_TRY(for_each_posting(
       stems, [&](uint32_t row, uint32_t frequency) { frequencies[row] += frequency; }));
@@ -101,7 +101,7 @@ Result<index::PostingList> TextLookup::joined(const std::set<std::string>& stems
 // The stems of the words that match. False where these are more than `words_max`.
 template <typename IsMatch>
 bool TextLookup::find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max,
-                            std::set<std::string>* stems) {
+                            Stems* stems) {
   searches_ += 1;
   size_t count = 0;
   index_.text().for_each_word(prefix, [&](std::string_view word, std::string_view stem) {
@@ -117,7 +117,7 @@ bool TextLookup::find_stems(std::string_view prefix, const IsMatch& is_match, si
 Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, bool asks_exact,
                                                 size_t words_max) {
   Matches found;
-  std::set<std::string> stems;
+  Stems stems;
   const auto matches = [&](std::string_view word) { return wildcard.matches(word); };
   if (!find_stems(wildcard.prefix(), matches, words_max, &stems)) return Matches{{}, false, true};
   found.is_exact = asks_exact && !has_other_form(wildcard, stems);
@@ -134,7 +134,7 @@ Result<TextLookup::Matches> TextLookup::segments(std::string_view compound) {
   if (!is_of_several) return Matches{this->compound(compound)};
   if (!may_search()) return Matches{{}, false, true};
   Matches found;
-  std::set<std::string> stems;
+  Stems stems;
   const auto matches = [&](std::string_view word) { return has_segments(word, compound); };
   (void)find_stems("", matches, SIZE_MAX, &stems);
   found.is_exact = false;
@@ -144,11 +144,10 @@ Result<TextLookup::Matches> TextLookup::segments(std::string_view compound) {
 }
 
 // Whether a word with one of these stems does not match.
-bool TextLookup::has_other_form(const text::Wildcard& wildcard,
-                                const std::set<std::string>& stems) const {
+bool TextLookup::has_other_form(const text::Wildcard& wildcard, const Stems& stems) const {
   bool has_one = false;
   index_.text().for_each_word("", [&](std::string_view word, std::string_view stem) {
-    has_one = !wildcard.matches(word) && stems.contains(std::string(stem));
+    has_one = !wildcard.matches(word) && stems.contains(stem);
     return !has_one;
   });
   return has_one;
@@ -166,7 +165,7 @@ Result<TextLookup::Matches> TextLookup::character(const std::string& character) 
 }
 
 template <typename Visit>  // Visit(uint32_t row, uint32_t frequency)
-Status TextLookup::for_each_posting(const std::set<std::string>& stems, Visit visit) const {
+Status TextLookup::for_each_posting(const Stems& stems, Visit visit) const {
   for (const auto& stem : stems) {
     const index::PostingList list = index_.text().rows_of(stem);
     for (const auto& run : list.runs) {
@@ -183,7 +182,7 @@ Status TextLookup::for_each_posting(const std::set<std::string>& stems, Visit vi
 }
 
 // All rows of some terms.
-Result<std::vector<uint32_t>> TextLookup::rows_of(const std::set<std::string>& stems) const {
+Result<std::vector<uint32_t>> TextLookup::rows_of(const Stems& stems) const {
   std::vector<uint32_t> rows;
   VARVE_TRY(for_each_posting(stems, [&](uint32_t row, uint32_t) { rows.push_back(row); }));
   std::sort(rows.begin(), rows.end());

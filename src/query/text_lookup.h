@@ -3,6 +3,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <set>
@@ -70,16 +71,15 @@ class TextLookup {
   Result<Matches> character(const std::string& character);
 
  private:
-  template <typename IsMatch>  // bool IsMatch(std::string_view word)
-  bool find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max,
-                  std::set<std::string>* stems);
-  [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard,
-                                    const std::set<std::string>& stems) const;
+  using Stems = std::set<std::string, std::less<>>;  // asked for without a copy
+  template <typename IsMatch>                        // bool IsMatch(std::string_view word)
+  bool find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max, Stems* stems);
+  [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard, const Stems& stems) const;
   Status join_hashes(const std::string& word, Word* found);
-  [[nodiscard]] Result<index::PostingList> joined(const std::set<std::string>& stems) const;
+  [[nodiscard]] Result<index::PostingList> joined(const Stems& stems) const;
   template <typename Visit>
-  Status for_each_posting(const std::set<std::string>& stems, Visit visit) const;
-  Result<std::vector<uint32_t>> rows_of(const std::set<std::string>& stems) const;
+  Status for_each_posting(const Stems& stems, Visit visit) const;
+  Result<std::vector<uint32_t>> rows_of(const Stems& stems) const;
 
   const index::Index& index_;
   text::Analyzer& analyzer_;

@@ -7,8 +7,23 @@
 
 namespace varve::text {
 
+namespace {
+
+std::string_view longest_part_of(std::string_view pattern) {
+  std::string_view longest;
+  while (!pattern.empty()) {
+    const std::string_view part = pattern.substr(0, pattern.find_first_of("*?"));
+    if (part.size() > longest.size()) longest = part;
+    pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
+  }
+  return longest;
+}
+
+}  // namespace
+
 std::optional<Wildcard> Wildcard::parse(std::string_view pattern) {
   Wildcard wildcard;
+  wildcard.longest_part_ = longest_part_of(pattern);
   bool in_prefix = true;
   while (!pattern.empty()) {
     const std::string_view before = pattern;
@@ -49,6 +64,7 @@ uint64_t Wildcard::bits_of(uint32_t code_point) const {
 }
 
 bool Wildcard::matches(std::string_view word) const {
+  if (word.find(longest_part_) == std::string_view::npos) return false;
   State state = kBegin;
   while (state != 0 || has_segments_) {
     const auto code_point = take_code_point(word);
