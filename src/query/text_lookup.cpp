@@ -145,6 +145,7 @@ Result<TextLookup::Matches> TextLookup::segments(std::string_view compound) {
 
 // Whether a word with one of these stems does not match.
 bool TextLookup::has_other_form(const text::Wildcard& wildcard, const Stems& stems) const {
+  if (stems.empty()) return false;
   bool has_one = false;
   index_.text().for_each_word("", [&](std::string_view word, std::string_view stem) {
     has_one = !wildcard.matches(word) && stems.contains(stem);
