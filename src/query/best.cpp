@@ -13,7 +13,6 @@ namespace {
 
 constexpr uint32_t kKnownDistance = 2;  // around candidates, within which q is exact
 constexpr uint32_t kFoundDistance = 1;  // around candidates, within which entries may be found
-constexpr size_t kRolesMax = 1000;
 
 // Words by which a question speaks of the user.
 constexpr std::string_view kSelf[] = {"i",  "me", "my",  "mine", "myself",
@@ -119,7 +118,6 @@ class BestSearch {
     const std::set<std::string_view> asked(plan_.words.begin(), plan_.words.end());
     const bool speaks_of_self = std::any_of(std::begin(kSelf), std::end(kSelf),
                                             [&](auto word) { return asked.contains(word); });
-    size_t count = 0;
     index_.facets().for_each_role([&](std::string_view role, std::string_view key) {
       const text::Words& parts = analyzer.read(role);
       bool named = !parts.words().empty();
@@ -131,7 +129,7 @@ class BestSearch {
       if (named || (is_user && speaks_of_self)) {
         named_.push_back(RowSet::of_lists({index_.facets().content(key)}));
       }
-      return ++count < kRolesMax;
+      return true;
     });
   }
 

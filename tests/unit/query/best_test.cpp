@@ -390,5 +390,22 @@ TEST(Best, SevenTermsMakeTheKey) {
   EXPECT_EQ(parts.sum(), 127);
 }
 
+// Which of them came first, those of index.bin or those added since, decides nothing.
+TEST(Best, ARoleIsNamedHoweverManyThereAre) {
+  QueryLog log(plain_words());
+  constexpr int kRoles = 1500;
+  for (int number = 0; number < kRoles; ++number) {
+    log.add(R"({"type":"message","content":{"role":"speaker)" + std::to_string(number) +
+            R"(","text":"tea"}})");
+  }
+  for (const int number : {0, kRoles / 2, kRoles - 1}) {
+    const Answer answer =
+        log.answer(R"({"question":"speaker)" + std::to_string(number) + R"(","limit":1})");
+    ASSERT_EQ(answer.hits.size(), 1U);
+    EXPECT_EQ(answer.hits[0].place.row, static_cast<uint32_t>(number));
+    EXPECT_GT(answer.hits[0].best->role, 0) << number;
+  }
+}
+
 }  // namespace
 }  // namespace varve::query
