@@ -3,6 +3,8 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "cli/view/display_text.h"
 
@@ -35,12 +37,29 @@ std::u32string_view plain_form(char32_t c) {
     case 0x131: return U"i";  // dotless i
     case 0xE6: return U"ae";
     case 0x153: return U"oe";
-    case 0xFE: return U"th";  // thorn
+    case 0xFE: return U"th";       // thorn
+    case 0x671: return U"\u0627";  // alef, joined to the word before it
+    case 0x649:                    // yeh without dots
+    case 0x6CC: return U"\u064A";  // yeh of Persian
+    case 0x6A9: return U"\u0643";  // kaf of Persian
     case 0x2019:
     case 0x2BC: return U"'";
     case 0x2010: return U"-";  // also the compatibility form of one that does not break
     default: return {};
   }
+}
+
+// Accents; the points of Hebrew; the vowels, the hamza on a letter, the signs of recitation and the
+// stretching line of Arabic.
+bool is_dropped(char32_t c) {
+  using Range = std::pair<char32_t, char32_t>;
+  constexpr std::array kRanges = {Range{0x300, 0x36F}, Range{0x591, 0x5BD}, Range{0x5BF, 0x5BF},
+                                  Range{0x5C1, 0x5C2}, Range{0x5C4, 0x5C5}, Range{0x5C7, 0x5C7},
+                                  Range{0x610, 0x61A}, Range{0x640, 0x640}, Range{0x64B, 0x65F},
+                                  Range{0x670, 0x670}, Range{0x6D6, 0x6DC}, Range{0x6DF, 0x6E4},
+                                  Range{0x6E7, 0x6E8}, Range{0x6EA, 0x6ED}, Range{0x8CA, 0x8FF}};
+  return std::any_of(kRanges.begin(), kRanges.end(),
+                     [c](const Range& range) { return c >= range.first && c <= range.second; });
 }
 
 // One letter with its marks.
@@ -57,7 +76,7 @@ std::u32string folded_letter(std::string_view letter) {
                                   static_cast<utf8proc_ssize_t>(parts.size()), options);
   if (count < 0 || count > static_cast<utf8proc_ssize_t>(parts.size())) return {};
   auto* const end = std::remove_if(parts.data(), parts.data() + count,
-                                   [](int32_t c) { return c >= 0x300 && c <= 0x36F; });
+                                   [](int32_t c) { return is_dropped(static_cast<char32_t>(c)); });
   count =
       utf8proc_normalize_utf32(parts.data(), end - parts.data(),
                                static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));

@@ -9,8 +9,9 @@
 
 namespace varve::cli {
 
-// Letters in lower case, without accents (U+0300 to U+036F), of one width, and composed: one letter
-// has one form, however it was typed. What shows nothing, such as soft hyphens, falls away.
+// Letters in lower case, without accents (U+0300 to U+036F) and the points of Hebrew and Arabic, of
+// one width, and composed: one letter has one form, however it was typed. What shows nothing, such
+// as soft hyphens, falls away.
 struct FoldedText {
   explicit FoldedText(std::string_view text);
 
