@@ -181,21 +181,22 @@ class SessionQuery {
 
   // Rows, rising, each of which is read once, whatever it is asked.
   struct RowsToCheck {
-    std::vector<std::pair<uint32_t, size_t>> asked;  // (row, number of a check), rising
+    std::vector<std::vector<uint32_t>> asked;  // of each check: rows, rising
     std::vector<FoundRow> rows;
   };
 
   // Under the index's lock.
   Result<RowsToCheck> rows_to_check(query::Search& search) const {
     RowsToCheck found;
+    std::vector<bool> is_asked;  // by row
     for (size_t i = 0; i < search.checks().size(); ++i) {
-      VARVE_TRY_ASSIGN(const auto rows, search.rows_to_check(i));
-      for (const uint32_t row : rows) found.asked.emplace_back(row, i);
+      VARVE_TRY_ASSIGN(auto rows, search.rows_to_check(i));
+      if (!rows.empty()) is_asked.resize(std::max<size_t>(is_asked.size(), rows.back() + 1));
+      for (const uint32_t row : rows) is_asked[row] = true;
+      found.asked.push_back(std::move(rows));
     }
-    std::sort(found.asked.begin(), found.asked.end());
-    for (const auto& [row, check] : found.asked) {
-      const bool is_new = found.rows.empty() || found.rows.back().place.row != row;
-      if (is_new) find_row(row, &found.rows.emplace_back());
+    for (uint32_t row = 0; row < is_asked.size(); ++row) {
+      if (is_asked[row]) find_row(row, &found.rows.emplace_back());
     }
     return found;
   }
@@ -206,20 +207,24 @@ class SessionQuery {
     std::vector<std::vector<uint32_t>> passed(checks.size());
     std::vector<const query::TextCheck*> own;
     json::Document document;
-    auto end = to_check.asked.begin();
+    std::vector<size_t> numbers;              // of these checks
+    std::vector<size_t> next(checks.size());  // of the rows of each: the first not read yet
     for (const FoundRow& row : to_check.rows) {
-      const auto begin = end;
       own.clear();
-      for (; end != to_check.asked.end() && end->first == row.place.row; ++end) {
-        own.push_back(&checks[end->second]);
+      numbers.clear();
+      for (size_t i = 0; i < checks.size(); ++i) {
+        const auto& rows = to_check.asked[i];
+        if (next[i] == rows.size() || rows[next[i]] != row.place.row) continue;
+        next[i] += 1;
+        own.push_back(&checks[i]);
+        numbers.push_back(i);
       }
       auto line = core_.read_row(row.id, row.place);
       if (line.code() == Code::kCorruption && core_.is_index_from_log()) continue;
       VARVE_TRY(line);
       if (!document.parse(**line, entry::line_limits()).ok()) continue;
       query::for_each_held(document.root(), own, *analyzer_, [&](size_t number) {
-        const auto asked = begin + static_cast<std::ptrdiff_t>(number);
-        passed[asked->second].push_back(row.place.row);
+        passed[numbers[number]].push_back(row.place.row);
       });
     }
     return passed;
