@@ -21,6 +21,12 @@ export function members(value) {
   return object;
 }
 
+/** What a value is that JSON has no form for, so that its member would be left out; else null. */
+export function withoutForm(value) {
+  if (value === undefined) return 'undefined';
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : null;
+}
+
 const noMembers = (name) => invalidArgument(
   `a document is an object with members or JSON text, and this ${name || 'object'} has no members ` +
   'of its own: await a promise, and give a Map as Object.fromEntries(map)');

@@ -1,7 +1,7 @@
 // A session: one memory.
 import { AT_ONCE, HANDLE, Resource, callNow, callback, define } from './call.js';
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
-  members, resultsOf, resultsOfSync } from './documents.js';
+  members, resultsOf, resultsOfSync, withoutForm } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { entriesToWire, entryToWire, isTypedArray, metadataToWire, optionsToWire,
   stepToWire } from './names.js';
@@ -11,8 +11,8 @@ const options = (value) => document(value, optionsToWire);
 
 /** Refuses what JSON has no form for: it would be left out, and the condition with it. */
 function refuseLeftOut(value, place) {
-  if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
-    const what = value === undefined ? 'undefined' : `a ${typeof value}`;
+  const what = withoutForm(value);
+  if (what !== null) {
     throw invalidArgument(`${place} is ${what}; leave it out if it is no condition`);
   }
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;

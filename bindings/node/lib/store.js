@@ -2,7 +2,7 @@
 import { AT_ONCE, HANDLE, Resource, callLater, callNow, callback, define } from './call.js';
 import * as constants from './constants.js';
 import { asObject, document, givesPage, givesReport, members, pagesOf, pagesOfSync, resultsOf,
-  resultsOfSync } from './documents.js';
+  resultsOfSync, withoutForm } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { parse } from './json.js';
 import { optionsToWire, reportFromWire, toSnake } from './names.js';
@@ -10,15 +10,19 @@ import { Memory } from './memory.js';
 import { Session } from './session.js';
 
 const options = (value) => document(value, optionsToWire);
-const OWNERS = new Set(['user_id', 'agent_id', 'session_ids']);
+/** Members that say whose or which sessions, and what is meant where they are left out. */
+const CHOICES = new Map([['user_id', 'everybody'], ['agent_id', 'everybody'],
+  ['session_ids', 'everybody'], ['sessions', 'every session']]);
 
-/** Options that say whose. An owner that is undefined is a mistake, and would be everybody. */
-function owned(given) {
+/** Options with a choice. One that JSON has no form for is a mistake, and would be left out. */
+function choosing(given) {
   const value = members(given);
   if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     for (const [name, member] of Object.entries(value)) {
-      if (member === undefined && OWNERS.has(toSnake(name))) {
-        throw invalidArgument(`${name} is undefined; leave it out if everybody is meant`);
+      const all = CHOICES.get(toSnake(name));
+      const what = withoutForm(member);
+      if (all !== undefined && what !== null) {
+        throw invalidArgument(`${name} is ${what}; leave it out if ${all} is meant`);
       }
     }
   }
@@ -27,7 +31,7 @@ function owned(given) {
 
 const asMemory = (handle, store) => new Memory(handle, store);
 const openOrMade = (sessionId, given) =>
-  owned({ ...asObject(given), sessionId, ifExists: 'open' });
+  choosing({ ...asObject(given), sessionId, ifExists: 'open' });
 const asSession = (handle, store) => new Session(handle, store);
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
@@ -117,21 +121,21 @@ define(Store, {
     calls: 'varve_session_create', takes: (id, given) => [openOrMade(id, given)],
     gives: asSession },
   createSession: {
-    calls: 'varve_session_create', takes: (given) => [owned(given)], gives: asSession },
+    calls: 'varve_session_create', takes: (given) => [choosing(given)], gives: asSession },
   openSession: { calls: 'varve_session_open', takes: (id) => [id], gives: asSession },
   deleteSession: { calls: 'varve_store_delete_session', takes: (id) => [id] },
   listSessions: {
-    calls: 'varve_store_sessions', takes: (filter) => [owned(filter)], gives: givesReport },
-  query: { calls: 'varve_store_query', takes: (query) => [owned(query)], gives: givesPage },
+    calls: 'varve_store_sessions', takes: (filter) => [choosing(filter)], gives: givesReport },
+  query: { calls: 'varve_store_query', takes: (query) => [choosing(query)], gives: givesPage },
   backup: {
-    calls: 'varve_store_backup', takes: (path, given) => [path, options(given)],
+    calls: 'varve_store_backup', takes: (path, given) => [path, choosing(given)],
     gives: givesReport },
   restore: {
-    calls: 'varve_store_restore', takes: (path, given) => [path, options(given)],
+    calls: 'varve_store_restore', takes: (path, given) => [path, choosing(given)],
     gives: givesReport },
-  openMemory: { calls: 'varve_memory_open', takes: (given) => [owned(given)], gives: asMemory },
+  openMemory: { calls: 'varve_memory_open', takes: (given) => [choosing(given)], gives: asMemory },
   usage: {
-    calls: 'varve_store_usage', takes: (filter) => [owned(filter)], gives: givesReport },
+    calls: 'varve_store_usage', takes: (filter) => [choosing(filter)], gives: givesReport },
   sweep: { calls: 'varve_store_sweep', gives: givesReport },
   stats: { calls: 'varve_store_stats', gives: givesReport },
   metrics: { calls: 'varve_store_metrics' },

@@ -72,23 +72,38 @@ test('a condition that JSON would leave out deletes nothing, at any depth', asyn
     time: { end: new Date(Date.now() + 60_000) } }), 1);
 });
 
-test('a user that is undefined is not everybody', async (t) => {
+test('a user that is undefined, or a method that was not called, is not everybody', async (t) => {
   const store = openStore(t);
   store.sessionSync('kitchen', { userId: 'ann' }).addSync(finding('tea'));
-  const refusal = (name) => ({ name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT',
-    message: `${name} is undefined; leave it out if everybody is meant` });
-  for (const name of ['userId', 'agentId', 'sessionIds', 'user_id']) {
-    const whose = { [name]: undefined };
+  const values = { undefined: undefined, 'a function': () => 'ann', 'a symbol': Symbol('ann') };
+  for (const [name, what] of ['userId', 'agentId', 'sessionIds', 'user_id']
+    .flatMap((each) => Object.keys(values).map((kind) => [each, kind]))) {
+    const refusal = { name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT',
+      message: `${name} is ${what}; leave it out if everybody is meant` };
+    const whose = { [name]: values[what] };
     for (const ask of [() => store.querySync({ text: 'tea', ...whose }),
       () => [...store.resultsSync(whose)], () => store.listSessionsSync(whose),
       () => [...store.sessionsSync(whose)], () => store.usageSync(whose),
       () => store.createSessionSync(whose), () => store.sessionSync('kitchen', whose),
       () => store.openMemorySync(whose)]) {
-      assert.throws(ask, refusal(name));
+      assert.throws(ask, refusal);
     }
-    await assert.rejects(store.query(whose), refusal(name));
+    await assert.rejects(store.query(whose), refusal);
   }
   assert.equal(store.querySync({ text: 'tea', limit: undefined }).results.length, 1);
+});
+
+test('undefined sessions are not every session to a backup and a restore', async (t) => {
+  const store = openStore(t);
+  store.sessionSync('kitchen').addSync(finding('tea'));
+  const copy = join(directory(t), 'copy');
+  const refusal = { code: 'VARVE_INVALID_ARGUMENT',
+    message: 'sessions is undefined; leave it out if every session is meant' };
+  assert.throws(() => store.backupSync(copy, { sessions: undefined }), refusal);
+  assert.equal(store.backupSync(copy, { sessions: ['kitchen'] }).sessions, 1);
+  store.openSessionSync('kitchen').addSync(finding('coffee'));
+  await assert.rejects(store.restore(copy, { sessions: undefined, overwrite: true }), refusal);
+  assert.equal(store.openSessionSync('kitchen').countSync(), 2);
 });
 
 test('iterators go through every page, up to the limit', async (t) => {
