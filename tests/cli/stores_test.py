@@ -105,6 +105,11 @@ class Transcript(CliTest):
                       ("append", "notes", " user", "x")):
             self.run_cli("transcript", *words, exit_code=1)
 
+    def test_names_the_word_that_is_too_many(self):
+        for words in (("kv", "list", "notes", "3"), ("transcript", "last", "notes", "3")):
+            said = self.run_cli(*words, exit_code=1).stderr
+            self.assertIn('unexpected argument "3"', said)
+
 
 class Size(CliTest):
     def size(self):

@@ -57,6 +57,9 @@ Result<SessionOperands> split_session(const Invocation& invocation, std::vector<
   }
   if (result.rest.size() < count) return usage_failure("too few arguments");
   if (result.rest.size() > count && wanted == Wanted::kExactly) {
+    if (globals.session.empty()) {
+      return usage_failure("unexpected argument \"" + result.rest[count] + "\"");
+    }
     return usage_failure("too many arguments: the session is named by --session already");
   }
   if (result.session.empty()) {
