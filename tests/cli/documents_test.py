@@ -1,5 +1,6 @@
 """--help, the man page and the completions know the same commands and options."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -129,13 +130,13 @@ class ManPage(unittest.TestCase):
 
 
 class Completions(unittest.TestCase):
-    def complete(self, *words):
+    def complete(self, *words, home="/"):
         """What bash offers for the last of the words."""
         script = (
             f'source "{COMPLETIONS / "varve.bash"}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
             '_varve; printf "%s\\n" "${COMPREPLY[@]}"'
         )
-        environment = {"PATH": f"{os.path.dirname(program())}:{os.environ['PATH']}"}
+        environment = {"PATH": f"{os.path.dirname(program())}:{os.environ['PATH']}", "HOME": home}
         done = subprocess.run(["bash", "-uc", script, "bash", "varve", *words], env=environment,
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -172,6 +173,17 @@ class Completions(unittest.TestCase):
                     expected = ["verify", "version"] if not command else []
                     self.assertEqual(self.complete(*words, "log", "ver"), expected)
 
+    def test_fish_skips_the_values_of_options(self):
+        fish = (COMPLETIONS / "varve.fish").read_text(encoding="utf-8")
+        listed = re.search(r"set -l takes_value((?:.*\\\n)*.*)", fish).group(1)
+        taking = set()
+        for command in [(), *((name,) for name in commands())]:
+            for line in section(help_text(*command), "OPTIONS") if options(*command) else []:
+                match = re.match(r"    ((?:-[a-zA-Z], )?--[a-z-]+) [A-Z]", line)
+                taking.update(match.group(1).split(", ") if match else [])
+        # The folder of `import --all` is told apart by the command.
+        self.assertEqual(set(re.findall(r"--?[a-z-]+", listed)), taking - {"--all"})
+
     def test_bash_puts_together_what_it_took_apart(self):
         # It takes words apart at = and :, as in --root=ROOT and 14:30.
         self.assertEqual(self.complete("--root", "=", "log", "ver"), ["verify", "version"])
@@ -183,6 +195,39 @@ class Completions(unittest.TestCase):
                            capture_output=True)
             for words in (["--root", "=", root, "log", *time], ["log", *time, "-r", root]):
                 self.assertEqual(self.complete(*words, "no"), ["notes"])
+
+    @contextlib.contextmanager
+    def store_at_home(self):
+        """A home directory with the store "my mem", which has a session with an entry."""
+        with tempfile.TemporaryDirectory(prefix="varve-cli-") as home:
+            root = os.path.join(home, "my mem")
+            subprocess.run([program(), "--root", root, "add", "notes", "x", "--id", "e1",
+                            "--create"], check=True, capture_output=True)
+            yield home
+
+    def test_bash_asks_the_store_that_was_typed_with_quotes_or_tilde(self):
+        with self.store_at_home() as home:
+            for root in ("~/my\\ mem", f"'{home}/my mem'", f'"{home}/my mem"', f"{home}/'my mem'"):
+                with self.subTest(root):
+                    self.assertEqual(self.complete("-r", root, "log", "", home=home), ["notes"])
+                    self.assertEqual(self.complete("get", "notes", "-r", root, "", home=home),
+                                     ["e1"])
+
+    def test_fish_asks_the_store_that_was_typed(self):
+        if not shutil.which("fish"):
+            self.skipTest("there is no fish")
+        with self.store_at_home() as home:
+            environment = {"PATH": f"{os.path.dirname(program())}:{os.environ['PATH']}",
+                           "HOME": home, "COMPLETIONS": str(COMPLETIONS)}
+            for line, offered in (("varve -r ~/my\\ mem log ", ["notes"]),
+                                  (f"varve log --root='{home}/my mem' ", ["notes"]),
+                                  (f"varve get -r '{home}/my mem' notes ", ["e1"]),
+                                  ("varve -r ~/'my mem' get --session notes ", ["e1"])):
+                with self.subTest(line):
+                    script = 'source "$COMPLETIONS/varve.fish"; complete -C $argv[1]'
+                    done = subprocess.run(["fish", "-c", script, line], env=environment,
+                                          capture_output=True, text=True)
+                    self.assertEqual((done.stdout.split(), done.stderr), (offered, ""))
 
     def test_bash_offers_files_where_an_option_takes_one(self):
         with tempfile.TemporaryDirectory(prefix="varve-cli-") as directory:

@@ -17,12 +17,35 @@ _varve_words() {
   done
 }
 
+# What the shell makes of a word as it was typed: without quotes, ~ as the home directory. What it
+# would have to run, a variable or a command, stays as it is.
+_varve_unquoted() {
+  local word=$1 plain='' quote='' i
+  if [[ $word == '~' || $word == '~/'* ]]; then
+    plain=$HOME
+    word=${word:1}
+  fi
+  for ((i = 0; i < ${#word}; i++)); do
+    case $quote${word:i:1} in
+      \' | \" | "''" | '""')
+        [[ -n $quote ]] && quote='' || quote=${word:i:1}
+        ;;
+      \\ | '"\')
+        ((i++))
+        plain+=${word:i:1}
+        ;;
+      *) plain+=${word:i:1} ;;
+    esac
+  done
+  printf '%s' "$plain"
+}
+
 # The word behind the last --NAME or -LETTER before the cursor; empty when there is none.
 _varve_option_value() {
   local i
   for ((i = ${#words[@]} - 2; i > 0; i--)); do
     if [[ ${words[i - 1]} == "$1" || ${words[i - 1]} == "$2" ]]; then
-      printf '%s' "${words[i]}"
+      _varve_unquoted "${words[i]}"
       return
     fi
   done
@@ -67,6 +90,7 @@ _varve() {
 
   case $previous in
     -r | --root | --reapply-deletions)
+      compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
@@ -109,6 +133,7 @@ _varve() {
       ;;
     --all)
       if [[ $command == import ]]; then
+        compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
       fi

@@ -1,9 +1,43 @@
 # fish completion for varve(1)
 
+# The words before the cursor that are neither options nor values of options, from the command on.
+# With names as arguments the last value that one of these options has, instead.
+function __varve_words
+    set -l takes_value -r --root -s --session --durability --color --progress --user --agent \
+        --title --ttl-hours --options --set -n --limit --after -t --type --tag --ref \
+        --importance --role --id --timestamp --expires-at --reason -f --format -o --output \
+        --exclude-tag --since --until --min-importance --related --relation --depth --query \
+        --where --text --sort -i --interval --by --count --reapply-deletions --evict-below \
+        --tokens --reserve --pin --exclude --also --now --request --vector-file --vector-weight
+    set -l words
+    set -l value
+    set -l option
+    for word in (commandline -opc)[2..-1]
+        if test -n "$option"
+            contains -- $option $argv; and set value $word
+            set option
+        else if contains -- $word $takes_value
+            set option $word
+        else if test "$word" = --all -a "$words[1]" = import
+            set option $word # a folder, only there
+        else if string match --quiet -- '--*=*' $word
+            set -l pair (string split --max 1 = -- $word)
+            contains -- $pair[1] $argv; and set value $pair[2]
+        else if not string match --quiet -- '-?*' $word
+            set -a words $word
+        end
+    end
+    if test -n "$argv"
+        string replace --regex -- '^~(?=/|$)' $HOME $value # as the shell does when it runs it
+    else
+        string join \n -- $words
+    end
+end
+
 function __varve_run
-    set -l root (string match --regex --groups-only -- '(?:--root|-r)[ =](\S+)' (commandline -p))
-    if test -n "$root[1]"
-        command varve --root $root[1] --quiet $argv 2>/dev/null
+    set -l root (__varve_words --root -r)
+    if test -n "$root"
+        command varve --root $root --quiet $argv 2>/dev/null
     else
         command varve --quiet $argv 2>/dev/null
     end
@@ -14,19 +48,16 @@ function __varve_sessions
 end
 
 function __varve_entries
-    set -l words (commandline -opc)
-    set -l at (contains --index -- get $words; or contains --index -- delete $words; \
-        or contains --index -- forget $words)
-    set -l session $words[(math $at + 1)]
+    set -l session (__varve_words --session -s)
+    test -n "$session"; or set session (__varve_words)[2]
     test -n "$session"; and __varve_run log $session --limit 100
 end
 
-# Words behind the command that are not options.
+# How many words there are behind the command, with a session that an option names.
 function __varve_operands
-    set -l words (commandline -opc)
-    set -e words[1]
-    set -l words (string match --invert -- '-*' $words)
-    math (count $words) - 1
+    set -l words (__varve_words)
+    set -l session (__varve_words --session -s)
+    math (count $words $session) - 1
 end
 
 function __varve_at
