@@ -166,7 +166,9 @@ varve_session_migrate(varve_session_t *session, const char *options_json VARVE_N
 /**
  * Rebuilds the index from the log, with all words, and saves it. The old index is used until then:
  * other threads continue meanwhile, and what they add or delete is in the new index. If the call
- * fails, the old index stays in use.
+ * fails, the old index stays in use. Where only index.bin cannot be written, as beside another
+ * writer, without permission or room, it does not fail: this session has the new index, and the
+ * "index":{"covered_bytes"} of varve_session_stats is 0.
  *
  * @param[in]  session        open session.
  * @param[in]  options_json   NULL, empty or {}: there are no options yet.

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from cli_support import TIMEOUT_S, CliTest, entry_line, main, program
+from cli_support import TIMEOUT_S, CliTest, entry_line, hold_lock, main, program
 
 # "notes: compacted, 4 to 3 entries, 1.2 kB to 905 B, dropped 1 deleted, 3.2 ms"
 SUMMARY = re.compile(r"(\w+): (.+), ([\d,]+) to ([\d,]+) (?:entry|entries), "
@@ -186,6 +186,30 @@ class Compact(Lifecycle):
         self.notes(1)
         for verb in ("compact", "purge"):
             self.run_cli(verb, "nobody", exit_code=2)
+
+
+class Index(Lifecycle):
+    def test_a_rebuild_that_cannot_be_saved_is_no_success(self):
+        self.notes()
+        index = self.session_file("notes", "index.bin")
+        (self.root / "config.json").write_text('{"concurrency":{"lock_timeout_ms":20}}')
+        with hold_lock(self.session_file("notes", "lock")):
+            done = self.run_cli("index", "notes", "--rebuild", exit_code=3)
+            self.assertIn("index.bin was not saved", done.stderr)
+            self.assertIn("another process is writing", done.stderr)
+        index.unlink(missing_ok=True)
+        (index / "in the way").mkdir(parents=True)
+        done = self.run_cli("index", "--all", "--rebuild", exit_code=4)
+        self.assertIn("notes: index.bin was not saved", done.stderr)
+        self.assertNotIn("rebuilt", done.stderr)
+        (index / "in the way").rmdir()
+        index.rmdir()
+        self.run_cli("index", "notes", "--rebuild")
+        self.assertTrue(index.is_file())
+
+    def test_a_rebuild_of_nothing_has_nothing_to_save(self):
+        self.run_cli("create", "notes")
+        self.run_cli("index", "notes", "--rebuild")
 
 
 class Purge(Lifecycle):

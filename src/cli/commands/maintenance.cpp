@@ -187,9 +187,34 @@ Result<SessionOutcome> show_index(Invocation&, Session& session, const std::stri
   return SessionOutcome{document, printable(document, Lines::kKeep), kExitOk, Said::kContents};
 }
 
+// The failure of a rebuilt index that is not in index.bin. The library goes on with the one that it
+// has in memory; here nothing is left of that when the program ends.
+Outcome unsaved_index(Session& session) {
+  Result<std::string> text = session.stats();
+  if (!text.ok()) return std::nullopt;  // the session is gone, and with it what is wrong
+  const json::object stats = parse_object(*text);
+  if (integer_at(object_at(stats, "index"), "covered_bytes") > 0) return std::nullopt;
+  if (integer_at(object_at(stats, "size_bytes"), "log") == 0) return std::nullopt;
+  const std::string message = "index.bin was not saved and is as it was: ";
+  if (bool_at(stats, "read_only")) {
+    return Failure{.status = VARVE_READ_ONLY,
+                   .message = message + "no permission to write to the session",
+                   .hint = "Run this as somebody who may write."};
+  }
+  if (bool_at(object_at(stats, "lock"), "held")) {
+    return Failure{
+        .status = VARVE_BUSY,
+        .message = message + "another process is writing to the session; try again later"};
+  }
+  return Failure{.status = VARVE_IO,
+                 .message = message + "it cannot be written",
+                 .hint = "Make room on the disk and try again; --verbose tells why."};
+}
+
 Result<SessionOutcome> rebuild_index(Invocation&, Session& session, const std::string& id) {
   Result<std::string> text = session.rebuild_index();
   if (!text.ok()) return std::move(text.failure());
+  if (Outcome unsaved = unsaved_index(session)) return *std::move(unsaved);
   const json::object report = parse_object(*text);
   const json::value* duration = report.if_contains("duration_ms");
   std::string summary =
