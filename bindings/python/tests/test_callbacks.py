@@ -77,6 +77,13 @@ def test_log_lines_go_to_a_logger(store, caplog):
     assert caplog.records == []
 
 
+def test_what_is_no_logger_is_refused_where_it_is_given(store):
+    for wrong in (None, "agent.memory", print):
+        with pytest.raises(TypeError, match=f"a logging.Logger .*{type(wrong).__name__}"):
+            store.log_to(wrong)
+    store.log_to(logging.LoggerAdapter(logging.getLogger("agent.memory"), {}))
+
+
 @pytest.mark.parametrize("level, wanted", [
     (varve.LOG_DEBUG, logging.DEBUG), (varve.LOG_INFO, logging.INFO),
     (varve.LOG_WARN, logging.WARNING), (varve.LOG_ERROR, logging.ERROR),

@@ -137,6 +137,9 @@ def log(slot: Slot) -> Any:
 
 def logger_receiver(logger: logging.Logger) -> LogReceiver:
     """Sends lines on to a logger; the whole line is in the record as `varve`."""
+    if not callable(getattr(logger, "log", None)):  # as its name: each line would be lost
+        raise TypeError(f"a logging.Logger is needed, not {type(logger).__name__}")
+
     def receive(level: int, line: Dict[str, Any]) -> None:
         logger.log(LOGGING_LEVELS.get(level, logging.ERROR), "%s", line.get("message", ""),
                    extra={"varve": line})
