@@ -114,7 +114,7 @@ class Program {
     const DeclaredCommand* command = chosen();
     if (globals_.help && command != nullptr) return std::nullopt;
     for (const std::string& word : app_.remaining(true)) {
-      if (word != "--") return unexpected(given_word(word));
+      if (word != "--") return unexpected(word);
     }
     Outcome empty = refuse_empty(app_);
     return empty || command == nullptr ? empty : refuse_empty(*command->app);
@@ -139,12 +139,14 @@ class Program {
            "--help`.";
   }
 
-  // The failure for a word that nothing accepts.
-  [[nodiscard]] Failure unexpected(const std::string& word) const {
+  // The failure for a word from `command_words` that nothing accepts.
+  [[nodiscard]] Failure unexpected(const std::string& marked) const {
     const DeclaredCommand* command = chosen();
     std::vector<std::string> known;
     std::string what = "unexpected argument";
-    const bool is_option = word.starts_with("-");
+    const std::string word = given_word(marked);
+    const bool is_operand = is_operand_like_option(marked);
+    const bool is_option = word.starts_with("-") && !is_operand;
     if (is_option) {
       what = "unknown option";
       add_option_names(app_, known);
@@ -162,6 +164,7 @@ class Program {
     if (similar.empty() && is_option) {
       hint = "Put \"--\" before words that begin with \"-\" but are not options. " + help_hint();
     }
+    if (is_operand) hint = "Options come before \"--\". " + help_hint();
     return usage_failure(what + " \"" + word + "\"", std::move(hint));
   }
 

@@ -110,6 +110,13 @@ class Transcript(CliTest):
             said = self.run_cli(*words, exit_code=1).stderr
             self.assertIn('unexpected argument "3"', said)
 
+    def test_an_option_behind_the_dashes_is_no_option(self):
+        self.run_cli("kv", "set", "notes", "--", "--json", "-x")
+        self.assertEqual(self.run_cli("kv", "get", "notes", "--", "--json").stdout, "-x\n")
+        said = self.run_cli("kv", "get", "notes", "--", "a", "b", "--json", exit_code=1).stderr
+        self.assertIn('unexpected argument "--json"', said)
+        self.assertIn('Options come before "--"', said)
+
 
 class Size(CliTest):
     def size(self):

@@ -3,12 +3,12 @@
 namespace varve::cli {
 namespace {
 
-constexpr char kNoList = '\0';  // no word of a command line can have one
+constexpr char kMark = '\0';  // no word of a command line can have one
 
 // CLI11 takes a word apart that begins and ends like a list, if its option may take several words.
 std::string marked(const std::string& word) {
   const bool is_like_list = word.starts_with('[') && word.ends_with(']');
-  return is_like_list ? word + kNoList : word;
+  return is_like_list ? word + kMark : word;
 }
 
 // Tells options, their values and the command apart, word by word.
@@ -22,7 +22,7 @@ class WordReader {
     if (is_value) {
       words_.push_back(word);
     } else if (only_operands_) {
-      words_.push_back(marked(word));
+      words_.push_back(word.starts_with('-') ? word + kMark : marked(word));
     } else if (word == "--") {
       only_operands_ = true;
       words_.push_back(word);
@@ -91,8 +91,12 @@ std::vector<std::string> command_words(const CLI::App& app, const std::vector<st
 }
 
 std::string given_word(std::string word) {
-  if (word.ends_with(kNoList)) word.pop_back();
+  if (word.ends_with(kMark)) word.pop_back();
   return word;
+}
+
+bool is_operand_like_option(const std::string& word) {
+  return word.starts_with('-') && word.ends_with(kMark);
 }
 
 }  // namespace varve::cli
