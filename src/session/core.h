@@ -266,8 +266,9 @@ class Core {
   // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
   Status refresh_metadata();
   // The same for the holder of the storage's lock, and only if another process may have put the
-  // file since. Best effort: who cannot read it goes on with what is known.
-  void follow_metadata();
+  // file since. Best effort: who cannot read it goes on with what is known, unless it is of a newer
+  // version: who writes then would not know what the rest of the session means by now.
+  Status follow_metadata();
   // The same for any thread, without the lock: when the session is opened once more. Who has it
   // open and does not write would not hear of a ttl that another process gave it.
   void look_at_metadata();
@@ -315,8 +316,9 @@ class Core {
                        const std::function<Status(Metadata&)>& change = {});
   // To be called when a metadata.json that could not be read has been replaced.
   void note_metadata_mended();
-  // metadata.json as it is now, with current counts. If it cannot be read, as last known.
-  json::Tree described_metadata();
+  // metadata.json as it is now, with current counts. If it cannot be read, as last known, unless it
+  // is of a newer version.
+  Result<json::Tree> described_metadata();
   // Sets the members of metadata.json that are counted.
   void count_into(json::Tree& metadata) const;
 
@@ -439,7 +441,7 @@ class Core {
                      const std::function<Status(std::string_view line)>& visit);
   Status check_line(std::string_view id, const Found& found, std::string_view line);
   void follow_durability();
-  bool read_metadata_if_other();
+  Status read_metadata_if_other();
 
   EntryCache cache_;
   std::mutex damage_mutex_;  // guards the next two; taken also under the index lock

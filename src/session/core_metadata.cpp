@@ -76,26 +76,28 @@ Status Core::refresh_metadata() {
 }
 
 // Marked as it was before it was read: one that is put meanwhile has another mark.
-bool Core::read_metadata_if_other() {
+Status Core::read_metadata_if_other() {
   const uint64_t mark = storage->document_mark(log::kMetadataFile);
-  if (mark != 0 && mark == metadata_mark_) return true;
-  const Status refreshed = refresh_metadata();
-  if (!refreshed.ok() && refreshed.code() != Code::kCorruption) return false;
+  if (mark != 0 && mark == metadata_mark_) return {};
+  Status refreshed = refresh_metadata();
+  if (!refreshed.ok() && refreshed.code() != Code::kCorruption) return refreshed;
   metadata_mark_ = mark;
-  return true;
+  return {};
 }
 
-void Core::look_at_metadata() { (void)read_metadata_if_other(); }
+void Core::look_at_metadata() { (void)read_metadata_if_other().ok(); }
 
-void Core::follow_metadata() {
+Status Core::follow_metadata() {
   is_metadata_doubted_ = is_metadata_doubted_ || storage->was_locked_by_others();
-  if (!is_metadata_doubted_) return;
-  if (!read_metadata_if_other()) {
+  if (!is_metadata_doubted_) return {};
+  Status read = read_metadata_if_other();
+  if (!read.ok()) {
     durability = log::Durability::kCommit;  // which it may say by now
-    return;
+    return read.code() == Code::kFormatVersion ? std::move(read) : Status();
   }
   is_metadata_doubted_ = false;
   follow_durability();
+  return {};
 }
 
 log::Durability Core::durability_of(const json::Tree& metadata_tree) const {
@@ -176,8 +178,9 @@ void Core::count_into(json::Tree& tree) const {
   tree.set("total_size_bytes", json::Tree::integer_unsigned(size_bytes_now()));
 }
 
-json::Tree Core::described_metadata() {
-  (void)refresh_metadata().ok();  // another process may have changed it
+Result<json::Tree> Core::described_metadata() {
+  Status refreshed = refresh_metadata();  // another process may have changed it
+  if (refreshed.code() == Code::kFormatVersion) return refreshed;
   json::Tree tree;
   {
     const std::shared_lock lock(index_mutex);

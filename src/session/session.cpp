@@ -282,7 +282,8 @@ Result<json::Tree> Session::metadata() {
   Core& core = parts_->core;
   VARVE_TRY(core.check_not_expired());
   VARVE_TRY(core.catch_up());
-  return core.described_metadata();
+  VARVE_TRY_ASSIGN(json::Tree described, core.described_metadata());
+  return described;
 }
 
 Status Session::update(std::string_view patch) {
@@ -436,6 +437,7 @@ Status Session::make_durable(std::optional<uint64_t> wait_ms) {
   request.lock_wait_ms = wait_ms;
   request.turn_wait_ms = wait_ms;
   request.even_expired = true;  // what is synced was answered before
+  request.even_newer = true;
   return parts_->writer.submit(request);
 }
 
@@ -457,7 +459,7 @@ Status Session::sync() {
 // Makes everything durable, and saves the metadata that says so.
 Status Session::sync_without_index() {
   Core& core = parts_->core;
-  VARVE_TRY(parts_->writer.run("sync", [&] {
+  WriteRequest request = WriteRequest::of_call("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
     VARVE_TRY(sync_log(last_seq));
     const uint64_t tombstone_count = core.tombstone_count();
@@ -468,8 +470,9 @@ Status Session::sync_without_index() {
     // Under the lock: what another thread adds next is not saved by this.
     parts_->writer.set_saved();
     return Status();
-  }));
-  return {};
+  });
+  request.even_newer = true;  // then only what was answered before is made durable
+  return parts_->writer.submit(request);
 }
 
 // A session may end after an allocation failed: what was answered is in the log all the same.

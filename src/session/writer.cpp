@@ -324,9 +324,11 @@ void Writer::note_failure(std::string_view operation, const Status& failure) noe
 
 Status Writer::commit_locked(Group& group) {
   const WriteRequest& first = *group.front();
-  core_.follow_metadata();  // how long the session lives may have been changed by others
+  // How long the session lives may have been changed by others.
+  const Status followed = core_.follow_metadata();
   core_.follow_sizes();
   if (!first.recover) return first.call();
+  if (!first.even_newer) VARVE_TRY(followed);
   if (!first.even_expired) VARVE_TRY(core_.check_not_expired());
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
     VARVE_TRY(core_.catch_up_as_writer(attempt > 0));

@@ -34,8 +34,9 @@ struct WriteRequest {
   std::function<Status()> call;              // kCall: runs alone, holding the storage's lock
   bool recover = true;                       // kCall: false: at once, on the log as it is
   bool even_expired = false;                 // kCall with `recover`: also when the ttl is over
-  std::string_view operation = "write";      // shown to people who read the lock file
-  std::optional<uint64_t> lock_wait_ms;      // instead of the configured timeout
+  bool even_newer = false;  // the same: also when metadata.json is of a newer version by now
+  std::string_view operation = "write";  // shown to people who read the lock file
+  std::optional<uint64_t> lock_wait_ms;  // instead of the configured timeout
   std::optional<uint64_t> turn_wait_ms;  // kCall submitted alone: kBusy if others write for longer
   int64_t submitted_us = 0;              // monotonic; set by submit()
   Status status;                         // the outcome
@@ -69,7 +70,8 @@ class Writer {
   Status submit(WriteRequest& request);
 
   // Runs `call` alone, with the storage's lock held, the index caught up, no torn tail, and a log
-  // of this version. kNotFound when the session's ttl is over.
+  // of this version. kNotFound when the session's ttl is over, kFormatVersion when a newer version
+  // has written metadata.json.
   Status run(std::string_view operation, std::function<Status()> call);
 
   // The same at once: nothing is caught up, the log stays as it is.

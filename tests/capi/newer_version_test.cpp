@@ -62,6 +62,51 @@ int expect_documented(const std::function<void(const std::string&)>& write_newer
   return refused;
 }
 
+// A session that another store handle, and then a newer varve, wrote to.
+class NewerVersionOfAnother : public testing::Test {
+ protected:
+  NewerVersionOfAnother() {
+    EXPECT_TRUE(session_.add(entry("first")).ok());
+    EXPECT_TRUE(Session::open(other_, "s").add(entry("second")).ok());
+    replace_metadata_by_newer(directory_.path() + "/sessions/s");
+  }
+
+  const TempDirectory directory_;
+  const Store store_{directory_.path(), R"({"durability":"os"})"};
+  const Session session_{store_, R"({"session_id":"s"})"};
+  const Store other_{directory_.path(), R"({"durability":"os"})"};
+};
+
+// What the rest of the session means by now, this version does not know.
+TEST_F(NewerVersionOfAnother, IsNotWrittenToAnyMore) {
+  EXPECT_EQ(session_.add(entry("third")).outcome.status, VARVE_FORMAT_VERSION);
+  EXPECT_EQ(session_.import_lines(entry("third")).outcome.status, VARVE_FORMAT_VERSION);
+  EXPECT_EQ(session_.record("user_message", R"("tea")").outcome.status, VARVE_FORMAT_VERSION);
+  EXPECT_EQ(session_.remove("first").status, VARVE_FORMAT_VERSION);
+  EXPECT_EQ(session_.remove_where("{}").outcome.status, VARVE_FORMAT_VERSION);
+  varve_session_t* const session = session_.get();
+  const size_t all = VARVE_NUL_TERMINATED;
+  EXPECT_EQ(varve_kv_set(session, "k", all, "v", all, nullptr), VARVE_FORMAT_VERSION);
+  EXPECT_EQ(varve_transcript_append(session, "u", all, "x", all, nullptr), VARVE_FORMAT_VERSION);
+  const float values[] = {1, 2};
+  EXPECT_EQ(varve_session_put_vector(session, "first", all, values, 2, nullptr),
+            VARVE_FORMAT_VERSION);
+  EXPECT_EQ(session_.count().count, 2U);
+}
+
+// What was answered before is kept all the same.
+TEST_F(NewerVersionOfAnother, IsStillMadeDurable) {
+  EXPECT_FALSE(session_.stats().object().at("durable").as_bool());
+  EXPECT_EQ(session_.sync().status, VARVE_FORMAT_VERSION);
+  EXPECT_TRUE(session_.stats().object().at("durable").as_bool());
+}
+
+TEST_F(NewerVersionOfAnother, TellsNothingOfWhatItsMetadataWere) {
+  EXPECT_EQ(session_.metadata().outcome.status, VARVE_FORMAT_VERSION);
+  EXPECT_EQ(session_.export_text("json").outcome.status, VARVE_FORMAT_VERSION);
+  EXPECT_TRUE(session_.export_text("jsonl").ok());
+}
+
 TEST(NewerVersion, InTheLogOfAnOpenSessionIsRefusedAsDocumented) {
   EXPECT_GT(expect_documented(append_a_newer_line), 30);
 }

@@ -47,7 +47,10 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
     done_bytes += line.size();
     return progress.step(done_bytes, rows.bytes);
   }));
-  if (options.format == transfer::ExportFormat::kJson) writer.end(core.described_metadata(), piece);
+  if (options.format == transfer::ExportFormat::kJson) {
+    VARVE_TRY_ASSIGN(const json::Tree metadata, core.described_metadata());
+    writer.end(metadata, piece);
+  }
   VARVE_TRY(flush());
   return written;
 }
