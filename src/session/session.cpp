@@ -283,6 +283,7 @@ Result<json::Tree> Session::metadata() {
   VARVE_TRY(core.check_not_expired());
   VARVE_TRY(core.catch_up());
   VARVE_TRY_ASSIGN(json::Tree described, core.described_metadata());
+  VARVE_TRY(core.check_not_expired());  // by what was read just now
   return described;
 }
 

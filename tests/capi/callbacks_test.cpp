@@ -319,6 +319,22 @@ TEST(ClockFunction, TellsWhatIsExpired) {
   EXPECT_EQ(session.get("a").outcome.status, VARVE_NOT_FOUND);
 }
 
+// Who only reads hears of it by these metadata, and so the answer is that of every later call.
+TEST(ClockFunction, TellsThatMetadataJustReadAreOfAnExpiredSession) {
+  HandClock clock;
+  clock.now_ms = kJanuary10;
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Store other(directory.path());
+  ASSERT_TRUE(store.set_clock(&HandClock::tell, &clock).ok());
+  ASSERT_TRUE(other.set_clock(&HandClock::tell, &clock).ok());
+  const Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(Session::open(other, "s").update(R"({"ttl_hours":1})").ok());
+  clock.now_ms = kJanuary10 + 2 * 3600 * 1000;
+  EXPECT_EQ(session.metadata().outcome.status, VARVE_NOT_FOUND);
+  EXPECT_EQ(session.count().outcome.status, VARVE_NOT_FOUND);
+}
+
 TEST(ClockFunction, MayGoBack) {
   HandClock clock;
   clock.now_ms = kJanuary10;
