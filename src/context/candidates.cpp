@@ -120,7 +120,8 @@ std::vector<Candidate> in_order(const std::vector<Candidate>& candidates) {
 
 // A failure about a member of a query, told as one about the request that the query stands in.
 Status of_retrieval(Status failure, size_t number) {
-  if (failure.place().member.empty()) return failure;
+  const bool is_of_file = !failure.place().path.empty();  // what a line of the log has
+  if (is_of_file || failure.place().member.empty()) return failure;
   Place place = failure.place();
   place.member = "retrieve[" + std::to_string(number) + "].query." + place.member;
   return {failure.code(), failure.message(), std::move(place)};

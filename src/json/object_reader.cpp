@@ -32,7 +32,7 @@ Status invalid_at(std::string_view text, Value value, std::string_view message) 
 
 Status without_offset(const Status& failure) {
   Place place = failure.place();
-  if (!place.offset) return failure;
+  if (!place.offset || !place.path.empty()) return failure;
   std::string message = failure.message();
   const std::string missing_suffix =
       " (in the object at byte " + std::to_string(*place.offset) + ")";

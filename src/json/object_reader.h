@@ -109,7 +109,8 @@ Status read_object(std::string_view text, Read&& read) {
 Status invalid_at(std::string_view text, Value value, std::string_view message);
 
 // For a failure about a text that was made from the caller's, in which its offset means nothing:
-// the same without it, or with the member and the offset that the caller can look at.
+// the same without it, or with the member and the offset that the caller can look at. One that
+// names a file stays without_offset() as it is: its offset is a place in there.
 Status without_offset(const Status& failure);
 Status at_place(const Status& failure, std::string member, uint64_t offset);
 

@@ -107,6 +107,22 @@ TEST_F(NewerVersionOfAnother, TellsNothingOfWhatItsMetadataWere) {
   EXPECT_TRUE(session_.export_text("jsonl").ok());
 }
 
+// The place is one in the log, whatever was asked.
+TEST(NewerVersion, OfALineIsToldWithThePlaceOfTheLine) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Session session(store, R"({"session_id":"s"})");
+  append_a_newer_line(directory.path() + "/sessions/s");
+  for (const Outcome& outcome :
+       {session.context().outcome, session.record("user_message", R"("tea")").outcome,
+        session.record("tool_result", R"({"name":"t","result":1})").outcome,
+        session.add(entry("tea")).outcome}) {
+    EXPECT_EQ(outcome.status, VARVE_FORMAT_VERSION);
+    EXPECT_EQ(outcome.detail("member"), "schema_version") << outcome;
+    EXPECT_EQ(outcome.detail("offset"), "0") << outcome;
+  }
+}
+
 TEST(NewerVersion, InTheLogOfAnOpenSessionIsRefusedAsDocumented) {
   EXPECT_GT(expect_documented(append_a_newer_line), 30);
 }
