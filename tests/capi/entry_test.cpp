@@ -170,6 +170,19 @@ TEST_P(Entries, BatchesNameTheEntryThatIsWrong) {
   EXPECT_EQ(session_.stats().object().at("entries"), 0);  // all or none
 }
 
+TEST(EntriesOfABatch, ThatAreTooLargeAreNamed) {
+  const Store store("memory:", R"({"storage":{"max_entry_size_bytes":1000}})");
+  const Session session(store);
+  const std::string large = entry("", std::string(1000, 'x'));
+  const std::string array = "[" + entry("") + ", " + large + "]";
+  const Outcome in_array = session.add_batch(array).outcome;
+  EXPECT_EQ(in_array.status, VARVE_SIZE_LIMIT);
+  EXPECT_EQ(in_array.detail("member"), "[1]") << in_array;
+  EXPECT_EQ(in_array.detail("offset"), std::to_string(array.find(large))) << in_array;
+  EXPECT_EQ(in_array.detail("limit"), "1000");
+  EXPECT_EQ(session.add_batch(entry("") + "\n" + large).outcome.detail("line"), "2");
+}
+
 TEST_P(Entries, BatchesAreAllOrNone) {
   ASSERT_TRUE(session_.add(entry("taken")).ok());
   EXPECT_EQ(session_.add_batch(entry("a") + "\n" + entry("taken")).outcome.status,

@@ -51,6 +51,9 @@ Result<std::vector<entry::Draft>> draft_array(std::string_view text,
       drafts.push_back(*std::move(draft));
     } else {
       failure = std::move(draft).status();
+      if (failure.place().member.empty()) {  // it is about the whole entry
+        failure = json::at_place(failure, document.path_of(item), document.offset_of(item, text));
+      }
     }
     return failure.ok();
   });
