@@ -160,7 +160,12 @@ TEST(SessionUpdate, ThatMakesMoreThanCanBeReadBackIsRefused) {
     const Store store(directory.path());
     const Session session(store, R"({"session_id":"s","title":"Tea"})");
     ASSERT_TRUE(session.update(members("a")).ok());
-    EXPECT_EQ(session.update(members("b")).status, VARVE_SIZE_LIMIT);
+    const Outcome too_many = session.update(members("b"));
+    EXPECT_EQ(too_many.status, VARVE_SIZE_LIMIT);
+    EXPECT_EQ(too_many.detail("size"), "") << "its bytes are not what is too much: " << too_many;
+    const Outcome too_large = session.update(R"({"b":")" + std::string(16 << 20, 'x') + "\"}");
+    EXPECT_EQ(too_large.status, VARVE_SIZE_LIMIT);
+    EXPECT_EQ(too_large.detail("limit"), "16777216");
     EXPECT_TRUE(session.update(members("a")).ok());
   }
   const Store store(directory.path());

@@ -46,11 +46,16 @@ Status check_fits(const json::Tree& tree) {
   const std::string text = tree.pretty();
   json::Document document;
   if (document.parse(text, limits).ok()) return {};
+  Place place;
+  if (text.size() > kMetadataBytesMax) {  // else it is the members that are too many
+    place.size = text.size();
+    place.limit = kMetadataBytesMax;
+  }
   return {Code::kSizeLimit,
           "the session's metadata would be too large to be read back: it may have at most " +
               std::to_string(kMetadataBytesMax) + " bytes as JSON, and " +
               std::to_string(limits.members_max) + " members in one object",
-          {.size = text.size(), .limit = kMetadataBytesMax}};
+          std::move(place)};
 }
 
 bool is_own(std::string_view name) {
