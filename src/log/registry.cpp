@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/ids.h"
 #include "base/time.h"
 #include "json/tree.h"
 #include "log/atomic_file.h"
@@ -35,7 +36,8 @@ std::optional<SessionRow> decode_row(std::string_view line) {
   row.user_id = tree->get_string("user_id");
   row.agent_id = tree->get_string("agent_id");
   row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
-  if (row.session_id.empty()) return std::nullopt;
+  // No session can have another id, and whoever opens all sessions would be refused it.
+  if (!is_valid_id(row.session_id)) return std::nullopt;
   return row;
 }
 

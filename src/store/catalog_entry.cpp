@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/hex.h"
+#include "base/ids.h"
 #include "json/document.h"
 #include "json/tree.h"
 
@@ -69,6 +70,8 @@ Result<CatalogEntry> read_catalog_entry(std::string_view line) {
   read.type = text(entry, "type");
   read.session_id = text(content, "session");
   read.owner = {text(content, "user"), text(content, "agent")};
+  // Nobody wrote this who knew what it means: the catalog can no longer be believed.
+  if (!is_valid_id(read.session_id)) return Status(Code::kCorruption, "it names no session");
   return read;
 }
 

@@ -46,7 +46,7 @@ std::string catalog_line(std::string_view type, std::string_view session_id,
                          const CatalogOwner& owner, std::string_view mark = {},
                          std::span<const std::string> tags = {});
 
-// Reads all but the id of a stored line.
+// Reads all but the id of a stored line. kCorruption for one that names no possible session.
 Result<CatalogEntry> read_catalog_entry(std::string_view line);
 
 }  // namespace varve::store

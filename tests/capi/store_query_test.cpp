@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -227,6 +228,43 @@ TEST(StoreQuery, ASessionThatCannotBeReadIsLeftOutAndLogged) {
     EXPECT_TRUE(log.tell("s2"));
     EXPECT_FALSE(log.tell("s1"));
     ASSERT_TRUE(store.set_log(VARVE_LOG_OFF, nullptr, nullptr).ok());
+  }
+}
+
+// Somebody's hand, or a flipped bit, in a list that may be deleted.
+TEST(StoreQuery, ARowOfTheListWithAnIdThatNoSessionHasIsPassedOver) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  fill(store, 2);
+  for (const std::string id : {"s 1", "../s1", "-s", ""}) {
+    SCOPED_TRACE(id);
+    std::ofstream(directory.path() + "/indices/sessions.jsonl", std::ios::app)
+        << R"({"session_id":")" + id + "\",\"user_id\":\"u0\"}\n";
+    const Store other(directory.path());
+    EXPECT_EQ(other.query().count(), 10U) << other.query().outcome();
+    EXPECT_EQ(other.query(R"({"user_id":"u0"})").count(), 5U);
+    EXPECT_EQ(other.sessions().object().at("sessions").as_array().size(), 2U);
+    const Answer usage =
+        answer_of([&](auto... out) { return varve_store_usage(other.get(), nullptr, 0, out...); });
+    EXPECT_TRUE(usage.ok()) << usage.outcome;
+  }
+}
+
+TEST(StoreQuery, ACatalogThatNamesWhatIsNoSessionIsMadeAnew) {
+  const TempDirectory directory;
+  const std::string tag = R"({"tags":{"include":["t1"]},"limit":1000})";
+  const std::string catalog = directory.path() + "/indices/catalog/memory.jsonl";
+  { fill(Store(directory.path()), 40); }
+  for (const std::string id : {"../s1", "s 1", ""}) {
+    SCOPED_TRACE(id);
+    EXPECT_EQ(Store(directory.path()).query(tag).count(), 40U);
+    ASSERT_TRUE(std::filesystem::exists(catalog));
+    std::ofstream(catalog, std::ios::app)
+        << R"({"content":{"session":")" + id + R"("},"id":"by-hand","type":"changed",)"
+        << R"("timestamp":"2026-01-10T12:00:00Z"})"
+        << "\n";
+    const Store store(directory.path());
+    EXPECT_EQ(store.query(tag).count(), 40U) << store.query(tag).outcome();
   }
 }
 
