@@ -216,6 +216,8 @@ class Core {
   // How many deletions, known to have been durable, are missing, without those that can be seen to
   // be damaged. Their lines have no numbers, so only their count tells. Index lock held.
   [[nodiscard]] uint64_t lost_deletion_count() const;
+  // Lines that are damaged or missing, of entries and deletions. Takes the index lock.
+  [[nodiscard]] uint64_t lost_line_count() const;
   [[nodiscard]] uint64_t tombstone_count() const;
 
   struct Found {

@@ -49,6 +49,12 @@ uint64_t Core::lost_deletion_count() const {
   return durable_tombstones_seen - std::min(durable_tombstones_seen, present);
 }
 
+uint64_t Core::lost_line_count() const {
+  const std::shared_lock lock(index_mutex);
+  return index.coverage.skipped_count + index.coverage.missing_count + rolled_back_count() +
+         lost_deletion_count();
+}
+
 void Core::post_lost_deletions() {
   context.counters->corruption_errors += 1;
   json::Tree details = json::Tree::object();

@@ -397,13 +397,7 @@ bool Session::is_of(std::string_view user_id, std::string_view agent_id) const {
   return parts_->core.is_of(user_id, agent_id);
 }
 
-uint64_t Session::lost_line_count() {
-  const Core& core = parts_->core;
-  const std::shared_lock lock(core.index_mutex);
-  const auto& coverage = core.index.coverage;
-  return coverage.skipped_count + coverage.missing_count + core.rolled_back_count() +
-         core.lost_deletion_count();
-}
+uint64_t Session::lost_line_count() { return parts_->core.lost_line_count(); }
 
 Status Session::keep_lock() {
   return parts_->writer.run_as_is("exclusive use", [&] {
