@@ -158,8 +158,8 @@ Status Search::Parts::prepare() {
   require_conditions(input, &filter);
   if (!query.has_text()) return {};
   auto clauses = query.is_question ? parse_question(query.text) : parse_text(query.text);
-  VARVE_TRY_ASSIGN(
-      text, plan_text(std::move(clauses), index, *input.analyzer, row_end, input.statistics));
+  VARVE_TRY_ASSIGN(text, plan_text(std::move(clauses), index, *input.analyzer, row_end,
+                                   input.statistics, input.searches.get()));
   return apply_text();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "text/analyzer.h"
 
 namespace varve::query {
+
+struct KnownSearches;  // in text_lookup.h
 
 constexpr double kAllKeys = -std::numeric_limits<double>::infinity();
 
@@ -41,6 +44,9 @@ struct SearchInput {
   std::vector<VectorMatch> vectors;
   // For each check of the text plan, the rows that passed it; empty before they were asked.
   std::vector<std::vector<uint32_t>> passed;
+  // What looking up the text found: kept from the search that tells the checks to the one that is
+  // given the rows that passed, so that both have the same. Rows may have been added between them.
+  std::shared_ptr<KnownSearches> searches;
 };
 
 }  // namespace varve::query

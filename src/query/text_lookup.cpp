@@ -98,11 +98,22 @@ Result<index::PostingList> TextLookup::joined(const Stems& stems) const {
   return list;
 }
 
+// A search, unless what it finds is known.
+template <typename Find>
+Result<TextLookup::Matches> TextLookup::search(const Find& find) {
+  const size_t number = searches_++;
+  if (known_ == nullptr) return find();
+  if (number == known_->matches.size()) {
+    VARVE_TRY_ASSIGN(Matches found, find());
+    known_->matches.push_back(std::move(found));
+  }
+  return known_->matches[number];
+}
+
 // The stems of the words that match. False where these are more than `words_max`.
 template <typename IsMatch>
 bool TextLookup::find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max,
                             Stems* stems) {
-  searches_ += 1;
   size_t count = 0;
   index_.text().for_each_word(prefix, [&](std::string_view word, std::string_view stem) {
     if (is_match(word)) {
@@ -116,13 +127,17 @@ bool TextLookup::find_stems(std::string_view prefix, const IsMatch& is_match, si
 
 Result<TextLookup::Matches> TextLookup::matches(const text::Wildcard& wildcard, bool asks_exact,
                                                 size_t words_max) {
+  return search([&] { return find_matches(wildcard, asks_exact, words_max); });
+}
+
+Result<TextLookup::Matches> TextLookup::find_matches(const text::Wildcard& wildcard,
+                                                     bool asks_exact, size_t words_max) {
   Matches found;
   Stems stems;
   const auto matches = [&](std::string_view word) { return wildcard.matches(word); };
   if (!find_stems(wildcard.prefix(), matches, words_max, &stems)) return Matches{{}, false, true};
   found.is_exact = asks_exact && !has_other_form(wildcard, stems);
-  VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
-  found.rows = list_of_rows(rows, index_, lists_);
+  VARVE_TRY_ASSIGN(found.rows, list_of(stems));
   return found;
 }
 
@@ -133,13 +148,16 @@ Result<TextLookup::Matches> TextLookup::segments(std::string_view compound) {
   });
   if (!is_of_several) return Matches{this->compound(compound)};
   if (!may_search()) return Matches{{}, false, true};
+  return search([&] { return find_segments(compound); });
+}
+
+Result<TextLookup::Matches> TextLookup::find_segments(std::string_view compound) {
   Matches found;
   Stems stems;
   const auto matches = [&](std::string_view word) { return has_segments(word, compound); };
   (void)find_stems("", matches, SIZE_MAX, &stems);
   found.is_exact = false;
-  VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
-  found.rows = list_of_rows(rows, index_, lists_);
+  VARVE_TRY_ASSIGN(found.rows, list_of(stems));
   return found;
 }
 
@@ -189,6 +207,11 @@ Result<std::vector<uint32_t>> TextLookup::rows_of(const Stems& stems) const {
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;
+}
+
+Result<index::PostingList> TextLookup::list_of(const Stems& stems) const {
+  VARVE_TRY_ASSIGN(const auto rows, rows_of(stems));
+  return list_of_rows(rows, index_, known_ != nullptr ? &known_->lists : lists_);
 }
 
 }  // namespace varve::query

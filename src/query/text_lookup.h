@@ -29,12 +29,26 @@ inline constexpr size_t kSearchesMax = 256;
                                               const index::Index& index,
                                               std::list<index::PostingBuffer>* lists);
 
+struct WordMatches {
+  index::PostingList rows;   // that have a word that matches, or another form of one
+  bool is_exact = true;      // there is no other form
+  bool is_too_many = false;  // words, or characters looked for: no rows
+};
+
+// What the searches of one text found, in their order, for planning it again while the index has
+// more rows, but the first ones are the same: those are looked at, and must be asked the same.
+struct KnownSearches {
+  std::vector<WordMatches> matches;
+  std::list<index::PostingBuffer> lists;  // that those borrow
+};
+
 class TextLookup {
  public:
-  // Borrows all of them; `lists` keeps the memory of lists that are made here.
+  // Borrows all of them; `lists` keeps the memory of lists that are made here, but for those of
+  // `known`, which may be null.
   TextLookup(const index::Index& index, text::Analyzer& analyzer,
-             std::list<index::PostingBuffer>* lists)
-      : index_(index), analyzer_(analyzer), lists_(lists) {}
+             std::list<index::PostingBuffer>* lists, KnownSearches* known)
+      : index_(index), analyzer_(analyzer), lists_(lists), known_(known) {}
 
   struct Word {
     std::string term;
@@ -53,11 +67,7 @@ class TextLookup {
     return index_.text().rows_of(compound);
   }
 
-  struct Matches {
-    index::PostingList rows;   // that have a word that matches, or another form of one
-    bool is_exact = true;      // there is no other form
-    bool is_too_many = false;  // words, or characters looked for: no rows
-  };
+  using Matches = WordMatches;
   // is_exact is found out when it is asked for. errors: kCorruption when a list is damaged.
   Result<Matches> matches(const text::Wildcard& wildcard, bool asks_exact,
                           size_t words_max = kExpansionsMax);
@@ -72,7 +82,12 @@ class TextLookup {
 
  private:
   using Stems = std::set<std::string, std::less<>>;  // asked for without a copy
-  template <typename IsMatch>                        // bool IsMatch(std::string_view word)
+  template <typename Find>                           // Result<Matches> Find()
+  Result<Matches> search(const Find& find);
+  Result<Matches> find_matches(const text::Wildcard& wildcard, bool asks_exact, size_t words_max);
+  Result<Matches> find_segments(std::string_view compound);
+  Result<index::PostingList> list_of(const Stems& stems) const;
+  template <typename IsMatch>  // bool IsMatch(std::string_view word)
   bool find_stems(std::string_view prefix, const IsMatch& is_match, size_t words_max, Stems* stems);
   [[nodiscard]] bool has_other_form(const text::Wildcard& wildcard, const Stems& stems) const;
   Status join_hashes(const std::string& word, Word* found);
@@ -84,6 +99,7 @@ class TextLookup {
   const index::Index& index_;
   text::Analyzer& analyzer_;
   std::list<index::PostingBuffer>* lists_;
+  KnownSearches* known_;
   boost::unordered_flat_map<std::string, Word> words_;  // by the word
   std::map<std::string, Matches> characters_;
   size_t searches_ = 0;

@@ -65,12 +65,12 @@ std::vector<text::Words::Word> outermost_compounds(const text::Words& found) {
 class TextPlanner {
  public:
   TextPlanner(const index::Index& index, text::Analyzer& analyzer, uint32_t row_end,
-              const TextStatistics* shared)
+              const TextStatistics* shared, KnownSearches* known)
       : index_(index),
         analyzer_(analyzer),
         row_end_(row_end),
         shared_(shared),
-        lookup_(index, analyzer, &plan_.own_lists) {}
+        lookup_(index, analyzer, &plan_.own_lists, known) {}
 
   Result<TextPlan> plan(std::vector<TextClause> clauses) {
     drop_repeated(&clauses);
@@ -496,9 +496,9 @@ void TextPlan::rank_rows(std::string text, const std::vector<uint32_t>& rows,
 }
 
 Result<TextPlan> plan_text(std::vector<TextClause> clauses, const index::Index& index,
-                           text::Analyzer& analyzer, uint32_t row_end,
-                           const TextStatistics* shared) {
-  return TextPlanner(index, analyzer, row_end, shared).plan(std::move(clauses));
+                           text::Analyzer& analyzer, uint32_t row_end, const TextStatistics* shared,
+                           KnownSearches* known) {
+  return TextPlanner(index, analyzer, row_end, shared, known).plan(std::move(clauses));
 }
 
 }  // namespace varve::query

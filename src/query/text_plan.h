@@ -20,6 +20,8 @@
 
 namespace varve::query {
 
+struct KnownSearches;  // in text_lookup.h
+
 // A word, compound or wildcard that entries are ranked by; or a word as a part of others, which
 // counts less.
 struct RankedTerm {
@@ -50,9 +52,11 @@ struct TextPlan {
 
 // Borrows the index. Whether a name is there, or its parts are asked for instead, is told by the
 // first `row_end` rows, and by what several sessions hold together, so that all pages and sessions
-// ask for the same. errors: kInvalidArgument for a wildcard that matches too many words.
+// ask for the same. A text that is planned again for the same rows is given what was `known` then,
+// and has the same checks. The plan borrows it. errors: kInvalidArgument for a wildcard that
+// matches too many words.
 Result<TextPlan> plan_text(std::vector<TextClause> clauses, const index::Index& index,
                            text::Analyzer& analyzer, uint32_t row_end = UINT32_MAX,
-                           const TextStatistics* shared = nullptr);
+                           const TextStatistics* shared = nullptr, KnownSearches* known = nullptr);
 
 }  // namespace varve::query

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "query/cursor.h"
+#include "query/text_lookup.h"
 #include "session/query/query_explanation.h"
 #include "session/query/selection.h"
 #include "session/retries.h"
@@ -154,10 +155,12 @@ class SessionQuery {
     uint64_t epoch = 0;
     std::vector<query::TextCheck> checks;
     RowsToCheck rows;
+    const auto searches = std::make_shared<query::KnownSearches>();
     {
       const std::shared_lock lock(core_.index_mutex);
       if (!is_ready()) return index_made_anew();
       VARVE_TRY_ASSIGN(auto planned, input());
+      planned.searches = searches;
       VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(planned)));
       if (search.checks().empty()) return use_checked(use, search);
       epoch = core_.index_epoch;
@@ -169,6 +172,7 @@ class SessionQuery {
     if (!is_ready() || core_.index_epoch != epoch) return index_made_anew();
     VARVE_TRY_ASSIGN(auto checked, input());
     checked.passed = std::move(passed);
+    checked.searches = searches;
     VARVE_TRY_ASSIGN(query::Search search, query::Search::plan(std::move(checked)));
     return use_checked(use, search);
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "index/index.h"
 #include "query/parse.h"
 #include "query/search.h"
+#include "query/text_lookup.h"
 #include "support/environment.h"
 
 namespace varve::query {
@@ -76,6 +78,8 @@ class QueryLog {
   double best_match = 0;
   // That results of any query have.
   double key_min = kAllKeys;
+  // What others do while entries are read for the checks of a query: what they add comes later.
+  std::function<void()> meanwhile;
 
   index::Index& index() { return index_; }
   text::Analyzer& analyzer() { return analyzer_; }
@@ -95,6 +99,8 @@ class QueryLog {
     input.weights = weights;
     input.best_match = best_match;
     input.key_min = key_min;
+    input.searches = std::make_shared<KnownSearches>();
+    if (meanwhile) input.row_end_max = index_.size();
     VARVE_TRY_ASSIGN(Search first, Search::plan(input));
     if (first.checks().empty()) return first;
     for (size_t i = 0; i < first.checks().size(); ++i) {
@@ -106,6 +112,7 @@ class QueryLog {
                       [&](size_t) { passed.push_back(row); });
       }
     }
+    if (meanwhile) meanwhile();
     return Search::plan(input);
   }
 

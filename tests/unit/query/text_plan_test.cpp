@@ -252,5 +252,19 @@ TEST(TextPlan, AChecksRowsHaveAllItsWords) {
   }
 }
 
+// A form of a word that comes meanwhile makes a wildcard one that must be checked, too. Each check
+// has its own answers.
+TEST(TextPlan, WhatIsAddedWhileEntriesAreReadChangesNoChecks) {
+  for (const std::string text : {R"(+*ing \"milk tea\")", R"(-*ing \"milk tea\")"}) {
+    QueryLog log;
+    for (const std::string words : {"milk tea running", "milk tea", "tea milk running"}) {
+      log.add(R"({"id":")" + std::to_string(log.index().size()) + R"(","type":"note","content":")" +
+              words + R"("})");
+    }
+    log.meanwhile = [&] { log.add(R"({"id":"later","type":"note","content":"milk tea runs"})"); };
+    EXPECT_EQ(log.all_ids(R"({"text":")" + text + R"("})"), text.front() == '+' ? "0" : "1");
+  }
+}
+
 }  // namespace
 }  // namespace varve::query

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "failing_reader.h"
 #include "query/parse.h"
@@ -149,6 +150,34 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPartByWords) {
     EXPECT_TRUE(count == 4 || count == 6) << count;
     return came_to_it;
   });
+}
+
+// Another thread brings a form of a word that makes the wildcard one that entries are asked about,
+// while they are asked about the phrase.
+TEST_F(BesideWriters, WhatEntriesWereAskedIsWhatTheyAnswer) {
+  const auto query = query::parse_query(R"({"text":"-*ing \"milk tea\""})", query::Scope::kCount);
+  const auto by_words = query::parse_query(R"({"text":"milk"})", query::Scope::kCount);
+  ASSERT_TRUE(query.ok() && by_words.ok());
+  begin_anew();
+  const std::pair<const char*, const char*> entries[] = {
+      {"d", "milk tea running"}, {"e", "milk tea"}, {"f", "tea milk running"}, {"g", "tea milk"}};
+  for (const auto& [id, content] : entries) {
+    ASSERT_TRUE(other_->add(entry_text(id, content)).ok());
+  }
+  ASSERT_TRUE(core_->load().ok());
+  ASSERT_TRUE(count_matches(*core_, *by_words).ok());
+  bool came_to_it = false;
+  storage_->change_read = [&](log::Stream, uint64_t, size_t got) -> Result<size_t> {
+    if (std::exchange(came_to_it, true)) return got;
+    EXPECT_TRUE(other_->add(entry_text("later", "milk tea runs")).ok());
+    EXPECT_TRUE(count_matches(*core_, *by_words).ok());
+    return got;
+  };
+  const auto found = find_matches(*core_, *query);
+  storage_->change_read = nullptr;
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_TRUE(came_to_it);
+  EXPECT_EQ(*found, std::vector<std::string>{"e"});
 }
 
 // Words of three mebibytes are indexed in as many steps, and before each of them they are lost.
