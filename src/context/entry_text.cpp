@@ -238,17 +238,18 @@ class LineReader {
   }
 
   // Whether it is a message in which nothing was said, as of a model that only called tools. Whose
-  // it is, when it came, what it took and what the model thought, nobody said.
+  // it is, when it came, what it took and what the model thought, nobody said; but of a fact about
+  // somebody with a role, all of that is what is known.
   [[nodiscard]] bool is_silent() const {
-    static constexpr std::string_view kUnsaid[] = {
-        "role",  "call_id",   "tool_call_id", "id",      "type",  "name",
-        "model", "timestamp", "created_at",   "created", "usage", "reasoning_content"};
-    return is_string(find("role")) &&
-           std::all_of(members_.begin(), members_.end(), [](const Member& member) {
-             return std::find(std::begin(kUnsaid), std::end(kUnsaid), member.name) !=
-                        std::end(kUnsaid) ||
-                    is_nothing(member.value);
-           });
+    static constexpr std::string_view kUnsaid[] = {"id",      "type",      "name",
+                                                   "model",   "timestamp", "created_at",
+                                                   "created", "usage",     "reasoning_content"};
+    const auto is_unsaid = [this](const Member& member) {
+      if (is_one_of(member.name, {"role", "call_id", "tool_call_id"})) return true;
+      const auto* const found = std::find(std::begin(kUnsaid), std::end(kUnsaid), member.name);
+      return is_nothing(member.value) || (is_of_chat_ && found != std::end(kUnsaid));
+    };
+    return is_string(find("role")) && std::all_of(members_.begin(), members_.end(), is_unsaid);
   }
 
   // A call of a chat is a message, which may make several.
@@ -281,6 +282,7 @@ class LineReader {
   }
 
   void read_content(std::string_view type, EntryText* out) {
+    is_of_chat_ = out->is_tool || type == "message";
     if (const auto role = find("role"); is_string(role)) out->role = label_of(text_of(role));
     const bool has_own = !find("call_id").empty();
     const std::string_view call_name = has_own ? "call_id" : "tool_call_id";
@@ -298,6 +300,7 @@ class LineReader {
   json::Document& scratch_;
   bool is_canonical_;
   bool is_wrong_ = false;
+  bool is_of_chat_ = false;  // by its type
   std::string_view content_;
   std::vector<Member> members_;  // of the content
 };

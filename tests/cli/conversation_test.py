@@ -163,6 +163,13 @@ class ChatLog(Conversation):
         lines = self.run_cli("chat-log", "silent").stdout.splitlines()[1:]
         self.assertEqual([line[7:].strip() for line in lines], ["assistant", "assistant", "user"])
 
+    def test_a_fact_about_somebody_with_a_role_is_shown(self):
+        entry = {"id": "e", "type": "finding", "content": {"role": "CTO", "name": "Ann"}}
+        self.run_cli("import", "facts", "-", stdin=json.dumps(entry))
+        lines = self.run_cli("chat-log", "facts", "--type", "finding").stdout.splitlines()[1:]
+        self.assertEqual([json.loads(line.split(None, 2)[2]) for line in lines],
+                         [entry["content"]])
+
     def test_calls_of_a_servers_own_tools_are_shown(self):
         # Every kind of part that the import takes for a call.
         page = (SOURCE / "docs" / "export-import.md").read_text(encoding="utf-8")

@@ -105,17 +105,27 @@ std::string tool_detail(const json::object& object) {
 }
 
 // Whether it has a role, and no other member that is more than null or empty, but whose it is, when
-// it came, what it took and what the model thought. As in a context (docs/context.md#formats).
-bool is_silent(const json::object& message) {
+// it came, what it took and what the model thought. As in a context (docs/context.md#formats): of a
+// fact about somebody with a role, all of that is what is known.
+bool is_silent(const json::object& message, std::string_view type) {
   if (string_at(message, "role").empty()) return false;
-  static constexpr std::string_view kUnsaid[] = {
-      "role",  "call_id",   "tool_call_id", "id",      "type",  "name",
-      "model", "timestamp", "created_at",   "created", "usage", "reasoning_content"};
-  return std::all_of(message.begin(), message.end(), [](const auto& member) {
+  static constexpr std::string_view kUnsaid[] = {"call_id",
+                                                 "tool_call_id",
+                                                 "id",
+                                                 "type",
+                                                 "name",
+                                                 "model",
+                                                 "timestamp",
+                                                 "created_at",
+                                                 "created",
+                                                 "usage",
+                                                 "reasoning_content"};
+  const bool is_of_chat = type == "message" || type == "tool_call" || type == "tool_result";
+  return std::all_of(message.begin(), message.end(), [is_of_chat](const auto& member) {
     const std::string value = json_of(member.value());
     const bool is_empty = value == "null" || value == "\"\"" || value == "[]";
-    return is_empty ||
-           std::find(std::begin(kUnsaid), std::end(kUnsaid), member.key()) != std::end(kUnsaid);
+    const auto* const found = std::find(std::begin(kUnsaid), std::end(kUnsaid), member.key());
+    return is_empty || member.key() == "role" || (is_of_chat && found != std::end(kUnsaid));
   });
 }
 
@@ -140,7 +150,7 @@ Turn turn_of(const json::object& entry) {
     if (is_tool) turn.text = text_at(object, {"name", "tool"});
     const std::string said = is_tool ? tool_detail(object) : message_text(object);
     turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
-    if (turn.text.empty() && !is_silent(object)) turn.text = json_of(object);
+    if (turn.text.empty() && !is_silent(object, type)) turn.text = json_of(object);
     turn.style = style_of(type, role);
   } else if (content != nullptr) {
     turn.text = content->is_string() ? std::string(content->get_string()) : json_of(*content);

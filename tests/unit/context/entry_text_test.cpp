@@ -83,6 +83,13 @@ TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
             "tool_result: ");
 }
 
+TEST(EntryText, OfAFactAboutSomebodyIsAllThatIsKnown) {
+  const std::string ann = R"({"name":"Ann","role":"CTO"})";
+  EXPECT_EQ(shown("finding", ann), "CTO: " + ann);
+  EXPECT_EQ(shown("message", ann), "CTO: ");
+  EXPECT_EQ(shown("finding", R"({"role":"CTO","name":""})"), "CTO: ");
+}
+
 // The model would take what failed for done.
 TEST(EntryText, OfAResultHasItsErrorToo) {
   for (const char* nothing : {"null", R"("")"}) {
