@@ -163,6 +163,16 @@ class ChatLog(Conversation):
         lines = self.run_cli("chat-log", "silent").stdout.splitlines()[1:]
         self.assertEqual([line[7:].strip() for line in lines], ["assistant", "assistant", "user"])
 
+    def test_what_a_model_only_thought_is_not_shown(self):
+        for name, thought in (("a", {"type": "thinking", "thinking": "Hm"}),
+                              ("g", {"text": "Hm", "thought": True})):
+            messages = [{"role": "model", "content": [thought]},
+                        {"role": "model", "content": [thought, {"type": "image"}]}]
+            self.run_cli("import", name, "-", stdin=json.dumps(messages))
+            lines = self.run_cli("chat-log", name).stdout.splitlines()[1:]
+            self.assertEqual([line[7:].strip() for line in lines][0], "model")
+            self.assertIn("[image]", lines[1])
+
     def test_a_fact_about_somebody_with_a_role_is_shown(self):
         entry = {"id": "e", "type": "finding", "content": {"role": "CTO", "name": "Ann"}}
         self.run_cli("import", "facts", "-", stdin=json.dumps(entry))

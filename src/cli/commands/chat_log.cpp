@@ -104,6 +104,14 @@ std::string tool_detail(const json::object& object) {
   return others.empty() ? "" : json_of(others);
 }
 
+// What a model thinks, as Anthropic and Gemini have it among the parts of a message.
+bool is_thought_part(const json::value& part) {
+  if (!part.is_object()) return false;
+  const std::string type = string_at(part.get_object(), "type");
+  return type.ends_with("thinking") || type.starts_with("reasoning") ||
+         bool_at(part.get_object(), "thought");
+}
+
 // Whether it has a role, and no other member that is more than null or empty, but whose it is, when
 // it came, what it took and what the model thought. As in a context (docs/context.md#formats): of a
 // fact about somebody with a role, all of that is what is known.
@@ -120,12 +128,19 @@ bool is_silent(const json::object& message, std::string_view type) {
                                                  "created",
                                                  "usage",
                                                  "reasoning_content"};
+  const auto is_unsaid = [](std::string_view name, const json::value& value) {
+    if (name != "parts") {
+      return std::find(std::begin(kUnsaid), std::end(kUnsaid), name) != std::end(kUnsaid);
+    }
+    return value.is_array() &&
+           std::all_of(value.get_array().begin(), value.get_array().end(), is_thought_part);
+  };
   const bool is_of_chat = type == "message" || type == "tool_call" || type == "tool_result";
-  return std::all_of(message.begin(), message.end(), [is_of_chat](const auto& member) {
+  return std::all_of(message.begin(), message.end(), [&](const auto& member) {
     const std::string value = json_of(member.value());
     const bool is_empty = value == "null" || value == "\"\"" || value == "[]";
-    const auto* const found = std::find(std::begin(kUnsaid), std::end(kUnsaid), member.key());
-    return is_empty || member.key() == "role" || (is_of_chat && found != std::end(kUnsaid));
+    return is_empty || member.key() == "role" ||
+           (is_of_chat && is_unsaid(member.key(), member.value()));
   });
 }
 
