@@ -207,6 +207,12 @@ class Index(Lifecycle):
         self.run_cli("index", "notes", "--rebuild")
         self.assertTrue(index.is_file())
 
+    def test_a_rebuild_of_a_torn_first_entry_has_nothing_to_save(self):
+        self.run_cli("create", "notes")
+        self.session_file("notes", "memory.jsonl").write_text('{"id":"a","ty')
+        done = self.run_cli("index", "notes", "--rebuild")
+        self.assertIn("0 entries", done.stderr)
+
     def test_a_rebuild_of_nothing_has_nothing_to_save(self):
         self.run_cli("create", "notes")
         self.run_cli("index", "notes", "--rebuild")

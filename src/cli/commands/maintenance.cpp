@@ -194,7 +194,12 @@ Outcome unsaved_index(Session& session) {
   if (!text.ok()) return std::nullopt;  // the session is gone, and with it what is wrong
   const json::object stats = parse_object(*text);
   if (integer_at(object_at(stats, "index"), "covered_bytes") > 0) return std::nullopt;
-  if (integer_at(object_at(stats, "size_bytes"), "log") == 0) return std::nullopt;
+  const auto has = [&](const json::object& counts, std::string_view name) {
+    return integer_at(counts, name) > 0;
+  };
+  const bool has_lines = has(stats, "entries") || has(stats, "deleted") || has(stats, "expired") ||
+                         has(object_at(stats, "corruption"), "skipped");
+  if (!has_lines) return std::nullopt;  // an entry that was torn when it was written is no line
   const std::string message = "index.bin was not saved and is as it was: ";
   if (bool_at(stats, "read_only")) {
     return Failure{.status = VARVE_READ_ONLY,
