@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,7 @@ class DirectoryEngine final : public Engine {
                       Staged* staged);
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Status drop_locked_catalog(DirectoryStorage* storage);
+  Result<RowPage> collected_page(std::string_view after, size_t limit);
   Result<std::vector<SessionRow>> collect_rows();
   Result<std::vector<SessionRow>> collect_live_rows();
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);

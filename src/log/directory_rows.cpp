@@ -1,6 +1,8 @@
 // DirectoryEngine: the rows of its registry, and what they are made of.
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,19 +15,68 @@
 
 namespace varve::log {
 
+namespace {
+
+// Of a page of collected rows, which stand in no file: "collected:created_at_ms:session_id". A
+// list's own cursors begin with a number.
+constexpr std::string_view kCollectedCursor = "collected:";
+
+std::string collected_cursor(const SessionRow& row) {
+  return std::string(kCollectedCursor) + std::to_string(row.created_at_ms) + ":" + row.session_id;
+}
+
+auto place_of(const SessionRow& row) { return std::tie(row.created_at_ms, row.session_id); }
+
+// The row that a cursor stands for, or nothing.
+std::optional<SessionRow> parse_collected_cursor(std::string_view text) {
+  if (!text.starts_with(kCollectedCursor)) return std::nullopt;
+  text.remove_prefix(kCollectedCursor.size());
+  SessionRow row;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, row.created_at_ms);
+  if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != ':') return std::nullopt;
+  row.session_id.assign(parsed.ptr + 1, end);
+  return row;
+}
+
+}  // namespace
+
+// A list that was emptied, or of which no row can be read, hides all sessions as a missing one
+// does.
 Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
-  if (!registry_) return RowPage();
-  if (!registry_->exists()) {
+  const bool is_of_collected = after.starts_with(kCollectedCursor);
+  if (!registry_ || !registry_->exists()) {
     VARVE_TRY(refuse_if_removed());
-    if (writable_) VARVE_TRY(rescan());
+  } else {
+    VARVE_TRY_ASSIGN(const bool has_any, is_of_collected ? registry_->has_rows() : true);
+    if (has_any) {
+      VARVE_TRY_ASSIGN(RowPage page, registry_->list(after, limit));
+      if (!page.rows.empty() || !after.empty() || limit == 0) return page;
+      VARVE_TRY_ASSIGN(const auto ids, session_ids());
+      if (ids.empty()) return page;
+    }
   }
-  VARVE_TRY_ASSIGN(RowPage page, registry_->list(after, limit));
-  if (!page.rows.empty() || !after.empty() || limit == 0 || !writable_) return page;
-  // One that was emptied, or of which no row can be read, hides all sessions.
-  VARVE_TRY_ASSIGN(const auto ids, session_ids());
-  if (ids.empty()) return page;
-  VARVE_TRY(rescan());
+  Status made = rescan();
+  if (made.code() == Code::kReadOnly) return collected_page(after, limit);
+  VARVE_TRY(std::move(made));
   return registry_->list(after, limit);
+}
+
+// What the list would say, where it may not be written. All rows after that one, whatever the
+// limit: the next page would cost as much again.
+Result<RowPage> DirectoryEngine::collected_page(std::string_view after, size_t limit) {
+  RowPage page;
+  if (limit == 0) return page;
+  VARVE_TRY_ASSIGN(page.rows, collect_rows());
+  if (!after.empty()) {
+    const auto last = parse_collected_cursor(after);
+    if (!last) return not_a_cursor();
+    std::erase_if(page.rows,
+                  [&](const SessionRow& row) { return place_of(row) >= place_of(*last); });
+  }
+  std::reverse(page.rows.begin(), page.rows.end());
+  for (const SessionRow& row : page.rows) page.cursors.push_back(collected_cursor(row));
+  return page;
 }
 
 Status DirectoryEngine::rescan() {
@@ -52,7 +103,7 @@ Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::stri
 
 // Completes rows that have only an id with what the list to be replaced knows.
 Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete) {
-  if (incomplete.empty()) return {};
+  if (incomplete.empty() || !registry_) return {};
   VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
   std::unordered_map<std::string_view, const SessionRow*> listed;
   // Newest first: the newest row of an id is the valid one.
@@ -79,9 +130,8 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
     incomplete.push_back(&rows.back());
   }
   VARVE_TRY(complete_rows(incomplete));
-  std::sort(rows.begin(), rows.end(), [](const SessionRow& a, const SessionRow& b) {
-    return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
-  });
+  std::sort(rows.begin(), rows.end(),
+            [](const SessionRow& a, const SessionRow& b) { return place_of(a) < place_of(b); });
   return rows;
 }
 

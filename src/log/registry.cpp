@@ -88,10 +88,7 @@ Result<uint64_t> decode_cursor(std::string_view text, io::File& file, const io::
     VARVE_TRY_ASSIGN(const std::string row, row_at(file, cursor->offset));
     if (hash64(row) == cursor->row_hash) return cursor->offset;
   }
-  return Status(Code::kInvalidArgument,
-                "'after' is not a cursor of this list, or the list was rebuilt meanwhile; start "
-                "from the first page",
-                {.member = "after"});
+  return not_a_cursor();
 }
 
 // Reads the lines of a file backwards, from a given end. One that is longer than any row can be, as
@@ -146,6 +143,13 @@ class BackwardLines {
 };
 
 }  // namespace
+
+Status not_a_cursor() {
+  return {Code::kInvalidArgument,
+          "'after' is not a cursor of this list, or the list was rebuilt meanwhile; start from the "
+          "first page",
+          {.member = "after"}};
+}
 
 Result<bool> Registry::has_rows() {
   VARVE_TRY_ASSIGN(const RowPage newest, list({}, 1));

@@ -26,6 +26,9 @@ namespace varve::log {
 inline constexpr std::string_view kRegistryFile = "sessions.jsonl";
 inline constexpr std::string_view kRegistryLock = "lock";
 
+// kInvalidArgument: a cursor of another list.
+Status not_a_cursor();
+
 class Registry {
  public:
   using Collect = std::function<Result<std::vector<SessionRow>>()>;

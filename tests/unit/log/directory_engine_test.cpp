@@ -463,6 +463,48 @@ TEST_F(Directories, WithoutPermissionToWriteExistingSessionsAreRead) {
   EXPECT_EQ(engine->rescan().code(), Code::kReadOnly);
 }
 
+TEST_F(Directories, WithoutPermissionToWriteSessionsAreListedWithoutTheirList) {
+  for (const std::string id : {"s1", "s2", "s3"}) create(id);
+  const std::string list = "store/indices/sessions.jsonl";
+  const std::string rows = disk_.read_file(list).value();
+  const std::vector<std::string> newest_first = {"s3", "s2", "s1"};
+  for (const std::string& text :
+       {std::string("removed"), std::string(), std::string("damaged\n")}) {
+    disk_.set_read_only(false);
+    disk_.write_file(list, text);
+    if (text == "removed") {
+      ASSERT_TRUE((*disk_.open_root("store/indices", false))->remove("sessions.jsonl").ok());
+    }
+    disk_.set_read_only(true);
+    engine_ = open();
+    ASSERT_NE(engine_, nullptr);
+    EXPECT_EQ(listed(), newest_first) << text;
+    const auto page = engine_->list("", 1);
+    ASSERT_TRUE(page.ok()) << page.status().message();
+    EXPECT_TRUE(page->at_end);
+    EXPECT_EQ(page->rows[0].user_id, "u");
+    const auto next = engine_->list(page->cursors[1], 1);
+    ASSERT_TRUE(next.ok()) << next.status().message();
+    ASSERT_EQ(next->rows.size(), 1u);
+    EXPECT_EQ(next->rows[0].session_id, "s1");
+  }
+  disk_.set_read_only(false);
+  disk_.write_file(list, rows);
+  EXPECT_EQ(engine_->list("collected:0:s2", 1).code(), Code::kInvalidArgument) << "of no list";
+}
+
+TEST_F(Directories, WithoutPermissionToWriteSessionsAreListedWithoutTheFolderOfLists) {
+  disk_.write_file("bare/sessions/s/metadata.json",
+                   metadata_of("s", "u", "2026-01-10T14:23:45.678Z"));
+  disk_.set_read_only(true);
+  auto engine = DirectoryEngine::open("bare", {&disk_, &clock_, &random_}, kLockTimeoutMs);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  const auto page = (*engine)->list("", 10);
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  ASSERT_EQ(page->rows.size(), 1u);
+  EXPECT_EQ(page->rows[0].user_id, "u");
+}
+
 TEST_F(Directories, NamesThatWouldLeaveTheStoreAreRefused) {
   disk_.write_file("outside/metadata.json", "{}");
   using std::string_literals::operator""s;
