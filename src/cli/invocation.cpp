@@ -119,6 +119,8 @@ Result<bool> has_store(const std::string& directory) {
   return reading_failure("cannot look for a store at " + directory, errno);
 }
 
+std::string Invocation::directory() const { return root_directory(globals_.root); }
+
 void Invocation::start() {
   out_terminal_ = Terminal::detect(out_.descriptor(), globals_.color);
   err_terminal_ = Terminal::detect(err_.descriptor(), globals_.color);

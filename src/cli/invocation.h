@@ -65,6 +65,8 @@ class Invocation {
   void warn(std::string_view line);
   // Tells of a session that a command leaves out as the library tells of one that a query does.
   void warn_of_left_out(const Failure& failure, const std::string& id);
+  // Of the store; empty if it is in no directory.
+  [[nodiscard]] std::string directory() const;
   // The hint for mistakes in the command line that have none of their own.
   void set_usage_hint(std::string hint) { usage_hint_ = std::move(hint); }
   // Reports a failure. Returns its exit code.

@@ -1,5 +1,8 @@
 #include "cli/session_work.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "cli/interruption.h"
@@ -8,6 +11,8 @@
 
 namespace varve::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 void show(Invocation& invocation, const SessionOutcome& outcome) {
   if (outcome.said == Said::kDone) return invocation.note(outcome.summary);
@@ -30,8 +35,52 @@ int run_on_one(Invocation& invocation, const std::string& id, const SessionWork&
   return outcome->code;
 }
 
+bool is_missing(const fs::path& path) {
+  std::error_code error;
+  return fs::symlink_status(path, error).type() == fs::file_type::not_found;
+}
+
+// The directories that have a session's name and something in them, but neither its log nor its
+// metadata: such a session is in no list.
+std::vector<fs::path> directories_without_session(const Invocation& invocation, Store& store) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  if (invocation.directory().empty()) return found;
+  const fs::path sessions = fs::path(invocation.directory()) / "sessions";
+  for (fs::directory_iterator at(sessions, error), end; !error && at != end; at.increment(error)) {
+    const fs::path& path = at->path();
+    std::error_code ignored;
+    const bool is_one = is_missing(path / "memory.jsonl") && is_missing(path / "metadata.json") &&
+                        at->symlink_status(ignored).type() == fs::file_type::directory &&
+                        !fs::is_empty(path, ignored) && !ignored;
+    if (!is_one) continue;
+    Result<Session> session = store.open_session(path.filename().string());
+    if (!session.ok() && is_gone(session.failure())) found.push_back(path);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Reports them, and returns the exit code.
+int fail_for_lost_sessions(Invocation& invocation) {
+  Result<Store> store = invocation.open_store(Access::kExisting);
+  if (!store.ok()) return invocation.fail(store.failure());
+  int code = kExitOk;
+  for (const fs::path& path : directories_without_session(invocation, *store)) {
+    code = invocation.fail(
+        {.status = VARVE_CORRUPTION,
+         .message = path.filename().string() + ": memory.jsonl and metadata.json are missing in '" +
+                    path.string() + "', where other files of the session are left",
+         .details = object_text(
+             {{"session_id", quote(path.filename().string())}, {"path", quote(path.string())}}),
+         .hint =
+             "Move the directory away; `varve restore` brings the session back from a backup."});
+  }
+  return code;
+}
+
 // Does `work` on every session and prints the results.
-int run_on_all(Invocation& invocation, std::string_view label, const SessionWork& work) {
+int run_on_all(Invocation& invocation, std::string_view label, Lost lost, const SessionWork& work) {
   std::vector<std::string> reports;
   const auto run = [&](Session& session, const std::string& id, Progress& bar) -> Result<int> {
     Result<SessionOutcome> outcome = work(invocation, session, id);
@@ -45,6 +94,10 @@ int run_on_all(Invocation& invocation, std::string_view label, const SessionWork
   };
   Result<int> code = for_each_opened(invocation, label, run);
   if (!code.ok()) return invocation.fail(code.failure());
+  if (lost == Lost::kReported) {
+    const int lost_code = fail_for_lost_sessions(invocation);
+    if (*code == kExitOk) code = lost_code;
+  }
   if (invocation.json()) {
     invocation.print(object_text(
         {{"ok", *code == kExitOk ? "true" : "false"}, {"sessions", array_text(reports)}}));
@@ -83,11 +136,12 @@ void Sessions::declare(CLI::App& app, const std::string& meaning_of_all) {
 }
 
 int run_on_sessions(Invocation& invocation, const Sessions& sessions, std::string_view label,
-                    const SessionWork& work) {
+                    const SessionWork& work, Lost lost) {
   Result<std::string> id = session_or_all(invocation, sessions.operands, sessions.all);
   if (!id.ok()) return invocation.fail(id.failure());
   invocation.tolerate_damage();
-  return sessions.all ? run_on_all(invocation, label, work) : run_on_one(invocation, *id, work);
+  return sessions.all ? run_on_all(invocation, label, lost, work)
+                      : run_on_one(invocation, *id, work);
 }
 
 int warn_of_problems(Invocation& invocation, const json::object& report,

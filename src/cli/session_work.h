@@ -46,10 +46,14 @@ struct Sessions {
   void declare(CLI::App& app, const std::string& meaning_of_all = "Every session");
 };
 
+// With --all: whether a session that lost its log and its metadata, so that no list has it, is a
+// failure while its directory has other files.
+enum class Lost { kPassedOver, kReported };
+
 // Does `work` on these sessions and prints the results. `label` is the text of a progress bar.
 // Damaged sessions are opened, too.
 int run_on_sessions(Invocation& invocation, const Sessions& sessions, std::string_view label,
-                    const SessionWork& work);
+                    const SessionWork& work, Lost lost = Lost::kPassedOver);
 
 // Warns of each session that a report has under "problems": what was `left_out` there ("not
 // copied"), and why. Returns the exit code.

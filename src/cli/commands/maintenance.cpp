@@ -75,10 +75,12 @@ Runner declare_verify(CLI::App& app) {
   options->sessions.declare(app);
   app.add_flag("--deep", options->deep, "Also compare every list of the index with the log");
   return [options](Invocation& invocation) {
-    return run_on_sessions(invocation, options->sessions, "Verifying",
-                           [&](Invocation& own, Session& session, const std::string& id) {
-                             return verify_session(own, session, id, options->deep);
-                           });
+    return run_on_sessions(
+        invocation, options->sessions, "Verifying",
+        [&](Invocation& own, Session& session, const std::string& id) {
+          return verify_session(own, session, id, options->deep);
+        },
+        Lost::kReported);
   };
 }
 
