@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "entry/entry.h"
 #include "json/tree.h"
 
 namespace varve::log {
@@ -58,7 +59,7 @@ TEST(LockState, TheLargestValuesFit) {
   state.boot_id = std::string(36, 'b');
   state.file = {UINT64_MAX, UINT64_MAX};
   state.durable_bytes = INT64_MAX;
-  state.last_seq = (uint64_t{1} << 53) - 1;
+  state.last_seq = entry::kSeqMax / 2;
   state.catalogued_count = INT64_MAX;
   const std::string text = encode_lock_state(state);
   EXPECT_EQ(text.size(), kLockStateBytes);
@@ -68,6 +69,18 @@ TEST(LockState, TheLargestValuesFit) {
   EXPECT_EQ(read->file, state.file);
   EXPECT_EQ(read->catalogued_count, state.catalogued_count);
   EXPECT_EQ(read->last_seq, state.last_seq);
+}
+
+TEST(LockState, ASeqThatLeavesNewEntriesNoNumbersIsNotBelieved) {
+  for (const uint64_t seq : {entry::kSeqMax / 2 + 1, entry::kSeqMax - 1, entry::kSeqMax}) {
+    LockState state = sample();
+    state.last_seq = seq;
+    const auto read = decode_lock_state(encode_lock_state(state));
+    ASSERT_TRUE(read.has_value()) << seq;
+    EXPECT_EQ(read->last_seq, 0u) << seq;
+    EXPECT_EQ(read->durable_bytes, sample().durable_bytes) << seq;
+    EXPECT_TRUE(read->suspect) << seq;
+  }
 }
 
 TEST(LockState, IsCanonicalJsonWhoseCheckIsOfTheRest) {
