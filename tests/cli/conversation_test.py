@@ -94,6 +94,17 @@ class Context(Conversation):
         self.assertEqual(done.stdout, "")
         self.assertIn("there is no session 'tirp'", done.stderr)
 
+    def test_ids_that_are_not_there_are_told(self):
+        done = self.build("kayak?", "--pin", "t5", "--pin", "tt", "--exclude", "none")
+        self.assertIn("red kayak", done.stdout)
+        self.assertRegex(done.stderr, "warning: --pin: .*'tt'")
+        self.assertRegex(done.stderr, "warning: --exclude: .*'none'")
+        self.assertNotIn("'t5'", done.stderr)
+        self.assertNotIn("warning", self.build("--exclude", "none", "--all").stderr)
+
+    def test_without_tokens_there_is_no_bar(self):
+        self.assertRegex(self.build("--tokens", "0").stderr, r"\A0 of 0 tokens; ")
+
     def test_a_budget_too_small_gives_nothing(self):
         done = self.build("--tokens", "5")
         self.assertEqual(done.stdout, "")

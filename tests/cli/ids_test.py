@@ -1,4 +1,4 @@
-"""get and delete of several entries: what is done, what is told, and the exit code."""
+"""Ids in the command line: of several entries, and of sessions that may not be named or are lost."""
 
 import json
 import re
@@ -61,6 +61,40 @@ class SeveralIds(CliTest):
         self.assertIn("a reason is at most 1024 bytes; not done: e1, e2", done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertEqual(self.run_json("count", "-s", "notes"), {"count": 3})
+
+
+class SessionsNamed(CliTest):
+    def test_create_refuses_options_that_contradict_each_other(self):
+        for words, message in [(("b", "--options", '{"session_id":"c"}'), "than the argument"),
+                               (("-s", "b", "--options", '{"session_id":"c"}'), "than --session"),
+                               (("--user", "ann", "--options", '{"user_id":"bob"}'), "than --user"),
+                               (("--agent", "x", "--options", '{"agent_id":"y"}'), "than --agent")]:
+            with self.subTest(words):
+                done = self.run_cli("create", *words, exit_code=1)
+                self.assertIn(message, done.stderr)
+        self.assertFalse(self.root.exists(), "a store was made for what was refused")
+        same = '{"session_id":"b","user_id":"ann"}'
+        self.assertEqual(self.run_cli("create", "b", "--user", "ann", "--options", same).stdout,
+                         "b\n")
+
+    def test_a_list_names_no_session(self):
+        self.run_cli("create", "b")
+        self.assertIn("do not name one", self.run_cli("ls", "-s", "b", exit_code=1).stderr)
+        self.assertIn("b", self.run_cli("ls", environment={"VARVE_SESSION": "c"}).stdout)
+
+    def test_verify_all_tells_of_a_session_that_lost_its_log_and_metadata(self):
+        for session in ("lost", "notes"):
+            self.run_cli("add", session, "a note", "--create")
+        for name in ("memory.jsonl", "metadata.json"):
+            self.session_file("lost", name).unlink()
+        (self.root / "sessions" / "empty").mkdir()
+        done = self.run_cli("verify", "--all", exit_code=6)
+        self.assertIn("notes: ok", done.stdout)
+        self.assertIn("varve: lost: memory.jsonl and metadata.json are missing", done.stderr)
+        self.assertNotIn("empty", done.stderr)
+        done = self.run_cli("verify", "--all", "--json", exit_code=6)
+        self.assertFalse(json.loads(done.stdout)["ok"])
+        self.assertEqual(json.loads(done.stderr)["error"]["details"]["session_id"], "lost")
 
 
 if __name__ == "__main__":

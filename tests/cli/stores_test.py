@@ -105,6 +105,11 @@ class Transcript(CliTest):
                       ("append", "notes", " user", "x")):
             self.run_cli("transcript", *words, exit_code=1)
 
+    def test_refuses_a_limit_for_what_is_appended(self):
+        done = self.run_cli("transcript", "append", "notes", "user", "x", "-n", "3", exit_code=1)
+        self.assertIn("--limit", done.stderr)
+        self.assertIn("No turns.", self.run_cli("transcript", "last", "notes").stderr)
+
     def test_names_the_word_that_is_too_many(self):
         for words in (("kv", "list", "notes", "3"), ("transcript", "last", "notes", "3")):
             said = self.run_cli(*words, exit_code=1).stderr

@@ -162,7 +162,8 @@ void note_budget(Invocation& invocation, const json::object& answer, const Conte
   int64_t reserve = 0;
   read_budget(options, &tokens, &reserve);
   const std::array<Share, 6> shares = shares_of(answer, tokens, reserve);
-  invocation.note(bar_of(invocation, shares));
+  const bool has_any = std::ranges::any_of(shares, [](const Share& one) { return one.tokens > 0; });
+  if (has_any) invocation.note(bar_of(invocation, shares));
   std::string legend;
   for (const Share& share : shares) {
     if (share.tokens == 0) continue;
@@ -170,7 +171,7 @@ void note_budget(Invocation& invocation, const json::object& answer, const Conte
     if (share.mark != ' ') legend += std::string(1, share.mark) + " ";
     legend += std::string(share.name) + " " + format_count(share.tokens);
   }
-  invocation.note(legend);
+  if (has_any) invocation.note(legend);
   const auto in = static_cast<int64_t>(array_at(answer, "items").size());
   const int64_t out = integer_at(answer, "dropped");
   invocation.note(format_count(integer_at(answer, "token_count")) + " of " +
@@ -198,6 +199,20 @@ Outcome find_others(Invocation& invocation, Store& store, const ContextOptions& 
   return std::nullopt;
 }
 
+// The library ignores ids that are not there: a program's may have expired. A person has most
+// likely mistyped one. What is excluded may be another session's, where others are asked.
+void warn_of_unknown(Invocation& invocation, Session& session, const ContextOptions& options) {
+  const auto look_for = [&](std::string_view option, const std::vector<std::string>& ids) {
+    for (const std::string& id : ids) {
+      Result<std::string> entry = session.get(id);
+      if (entry.ok() || !is_gone(entry.failure())) continue;
+      invocation.warn(std::string(option) + ": " + entry.failure().message);
+    }
+  };
+  look_for("--pin", options.pinned);
+  if (across_of(options).is_null()) look_for("--exclude", options.excluded);
+}
+
 int run_context(Invocation& invocation, const ContextOptions& options) {
   if (Outcome mistake = check(invocation, options)) return invocation.fail(*mistake);
   Result<std::string> request = request_of(options);
@@ -213,6 +228,7 @@ int run_context(Invocation& invocation, const ContextOptions& options) {
   if (Outcome missing = find_others(invocation, open->store, options)) {
     return invocation.fail(*missing);
   }
+  warn_of_unknown(invocation, open->session, options);
   if (invocation.json()) {
     invocation.print(*text);
     return kExitOk;

@@ -238,7 +238,8 @@ Command explain_command() {
           "[WORD]...",
           "Searches as `varve search --explain` does, and shows before the results the query as "
           "JSON and the words looked for, each with its weight and the number of entries that have "
-          "it. With --json {\"query\",\"answer\"}.",
+          "it; with --all, instead of the words, how many sessions were asked. With --json "
+          "{\"query\",\"answer\"}.",
           "varve explain -s notes what do we drink",
           &declare_explain};
 }

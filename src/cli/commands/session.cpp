@@ -1,5 +1,7 @@
 // create, ls, drop, metadata.
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "cli/arguments/arguments.h"
 #include "cli/arguments/command.h"
@@ -54,13 +56,31 @@ void name_mistake(Failure& failure, const CreateOptions& options) {
   }
 }
 
+// Which session it is, and whose, must not depend on which of two answers counts.
+Outcome refuse_contradiction(const json::object& extra, const json::object& document,
+                             const CreateOptions& options) {
+  const std::string_view id_from =
+      options.operands.given().empty() ? "--session or VARVE_SESSION" : "the argument";
+  for (const auto& [member, from] :
+       {std::pair("session_id", id_from), std::pair("user_id", std::string_view("--user")),
+        std::pair("agent_id", std::string_view("--agent"))}) {
+    const json::value* one = document.if_contains(member);
+    const json::value* other = extra.if_contains(member);
+    if (one == nullptr || other == nullptr || *one == *other) continue;
+    return usage_failure(
+        "--options has another '" + std::string(member) + "' than " + std::string(from),
+        "Leave out one of the two.");
+  }
+  return {};
+}
+
 Result<std::string> creation_options(const CreateOptions& options, const std::string& id) {
   json::object document;
-  bool has_id = !id.empty();
+  json::object extra;
   if (!options.extra.empty()) {
-    const std::optional<json::value> extra = parse_json(options.extra);
-    if (!extra || !extra->is_object()) return usage_failure("--options takes a JSON object");
-    has_id = has_id || extra->get_object().contains("session_id");
+    const std::optional<json::value> parsed = parse_json(options.extra);
+    if (!parsed || !parsed->is_object()) return usage_failure("--options takes a JSON object");
+    extra = parsed->get_object();
   }
   if (!id.empty()) document["session_id"] = id;
   if (!options.user.empty()) document["user_id"] = options.user;
@@ -68,7 +88,9 @@ Result<std::string> creation_options(const CreateOptions& options, const std::st
   if (!options.title.empty()) document["title"] = options.title;
   if (options.ttl->count() > 0) document["ttl_hours"] = options.ttl_hours;
   // An id that is still to be made belongs to nobody yet.
+  const bool has_id = !id.empty() || extra.contains("session_id");
   if (options.if_missing && has_id) document["if_exists"] = "open";
+  if (Outcome refused = refuse_contradiction(extra, document, options)) return *std::move(refused);
   return with_members(options.extra, document);
 }
 
@@ -175,6 +197,9 @@ std::string_view inside_brackets(std::string_view array) {
 }
 
 int run_list(Invocation& invocation, const ListOptions& options) {
+  if (!invocation.globals().session.empty()) {
+    return invocation.fail(usage_failure("a list is of every session: do not name one"));
+  }
   Result<Store> store = invocation.open_store(Access::kExisting);
   if (!store.ok()) return invocation.fail(store.failure());
   Table table = session_table();

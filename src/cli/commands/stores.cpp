@@ -1,6 +1,8 @@
 // kv, transcript.
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/arguments/arguments.h"
 #include "cli/arguments/command.h"
@@ -130,6 +132,7 @@ Runner declare_kv(CLI::App& app) {
 struct TranscriptOptions {
   Operands operands;
   size_t limit = kTurnsUsual;
+  CLI::Option* limit_option = nullptr;
 };
 
 int append_turn(Invocation& invocation, Session& session, const SessionOperands& words) {
@@ -174,6 +177,10 @@ int show_turns(Invocation& invocation, Session& session, const SessionOperands& 
 }
 
 int run_transcript(Invocation& invocation, const TranscriptOptions& options) {
+  const std::vector<std::string> given = options.operands.given();
+  if (!given.empty() && given.front() == "append" && options.limit_option->count() > 0) {
+    return invocation.fail(usage_failure("--limit is for `last`: `append` takes one turn"));
+  }
   const auto show_last = [&](Invocation& own, Session& session, const SessionOperands& words) {
     return show_turns(own, session, words, options.limit);
   };
@@ -184,9 +191,10 @@ int run_transcript(Invocation& invocation, const TranscriptOptions& options) {
 Runner declare_transcript(CLI::App& app) {
   auto options = std::make_shared<TranscriptOptions>();
   options->operands.declare(app, 4);
-  app.add_option(kLimitNames, options->limit, "For `last`: at most this many turns (20); 0 for all")
-      ->type_name("N")
-      ->transform(whole_number());
+  options->limit_option = app.add_option(kLimitNames, options->limit,
+                                         "For `last`: at most this many turns (20); 0 for all")
+                              ->type_name("N")
+                              ->transform(whole_number());
   return [options](Invocation& invocation) { return run_transcript(invocation, *options); };
 }
 
