@@ -3,8 +3,10 @@ package varve
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -128,11 +130,18 @@ func (c *callbacks) logLine(level int32, line string) {
 	})
 }
 
+// Of a time whose milliseconds fit into 64 bits; UnixMilli wraps around beyond it.
+const maxSeconds = math.MaxInt64/1000 - 1
+
 func (c *callbacks) now() int64 {
 	now := time.Now()
 	if clock := c.clock.Load(); clock != nil {
 		_ = c.guarded(func() error {
-			now = (*clock)()
+			told := (*clock)()
+			if seconds := told.Unix(); seconds > maxSeconds || seconds < -maxSeconds {
+				panic(fmt.Sprintf("the clock told %d seconds since 1970, more than 64 bits hold in milliseconds", seconds))
+			}
+			now = told
 			return nil
 		})
 	}

@@ -143,6 +143,22 @@ func TestClock(t *testing.T) {
 	}
 }
 
+func TestAClockBeyond64BitsOfMillisecondsIsNotTaken(t *testing.T) {
+	store, session := inMemory(t)
+	for _, seconds := range []int64{1 << 62, -(1 << 62)} {
+		if err := store.SetClock(func() time.Time { return time.Unix(seconds, 0) }); err != nil {
+			t.Fatal(err)
+		}
+		entry, err := session.Get(mustAdd(t, session, finding("tea")))
+		if err != nil || time.Since(entry.Timestamp).Abs() > time.Hour {
+			t.Error(seconds, entry, err)
+		}
+		if panicked := store.CallbackPanic(); panicked == nil {
+			t.Error("nobody was told of", seconds)
+		}
+	}
+}
+
 func TestAnErrorOfTheProgressFunctionStopsTheOperation(t *testing.T) {
 	_, session := inMemory(t)
 	mustAdd(t, session, finding("tea"))

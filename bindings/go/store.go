@@ -257,7 +257,8 @@ func (s *Store) tellLog(level LogLevel, function, userData uintptr) error {
 }
 
 // SetClock takes the time from a function instead of the system's clock; nil returns to that. The
-// function may be called on any goroutine that uses the store; it must not use the library.
+// function may be called on any goroutine that uses the store; it must not use the library. Where
+// it panics, or tells a time whose milliseconds 64 bits do not hold, the system's time is taken.
 func (s *Store) SetClock(now func() time.Time) error {
 	if !s.isOpened() {
 		return s.tellClock(0, 0)
