@@ -30,6 +30,13 @@ Status read_members(std::string_view line, json::Value root, Tombstone* out) {
 
 }  // namespace
 
+Status check_reason(std::string_view reason) {
+  if (reason.size() <= kReasonBytesMax) return {};
+  return {Code::kInvalidArgument,
+          "a reason is at most 1024 bytes",
+          {.member = "reason", .size = reason.size(), .limit = kReasonBytesMax}};
+}
+
 std::string seal_tombstone(const Tombstone& tombstone) {
   std::string line = "{";
   const size_t checksum_at = line.size();

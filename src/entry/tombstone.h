@@ -14,6 +14,9 @@ namespace varve::entry {
 
 inline constexpr size_t kReasonBytesMax = 1024;
 
+// Of a host. errors: kInvalidArgument.
+Status check_reason(std::string_view reason);
+
 struct Tombstone {
   std::string id;
   std::string reason;

@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "entry/tombstone.h"
 #include "json/object_reader.h"
 #include "memory/message.h"
 #include "text/token_estimate.h"
@@ -231,6 +232,7 @@ Result<session::QueryResults> Memory::search(std::string_view query_json) {
 
 Status Memory::remove(std::string_view entry_id, std::string_view reason) {
   VARVE_TRY(check_id(entry_id, "an id", "id"));
+  VARVE_TRY(entry::check_reason(reason));
   const json::Tree query =
       newest_first_of({std::string(entry_id)}, std::numeric_limits<uint64_t>::max());
   VARVE_TRY_ASSIGN(auto found, store_.query_of_user(query.canonical(), options_.user_id));

@@ -74,13 +74,6 @@ Status check_is_there(Core& core) {
 
 Status check_entry_id(std::string_view id) { return check_id(id, "an id", "id"); }
 
-Status check_reason(std::string_view reason) {
-  if (reason.size() <= entry::kReasonBytesMax) return {};
-  return {Code::kInvalidArgument,
-          "a reason is at most 1024 bytes",
-          {.member = "reason", .size = reason.size(), .limit = entry::kReasonBytesMax}};
-}
-
 // Ids consist of characters that need no escape.
 std::string ids_as_json(const std::vector<entry::Draft>& drafts) {
   std::string list = "[";
@@ -167,7 +160,7 @@ Result<std::string> Session::get(std::string_view id) {
 
 Status Session::remove(std::string_view id, std::string_view reason) {
   VARVE_TRY(check_entry_id(id));
-  VARVE_TRY(check_reason(reason));
+  VARVE_TRY(entry::check_reason(reason));
   WriteRequest request;
   request.kind = WriteRequest::Kind::kDelete;
   request.operation = "delete";
@@ -264,7 +257,7 @@ Result<CatalogFacts> Session::take_for_catalog() {
 }
 
 Result<uint64_t> Session::remove_where(std::string_view text, std::string_view reason) {
-  VARVE_TRY(check_reason(reason));
+  VARVE_TRY(entry::check_reason(reason));
   VARVE_TRY(parts_->core.check_not_expired());
   VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kDelete));
   VARVE_TRY_ASSIGN(const auto ids, find_matches(parts_->core, query));

@@ -553,5 +553,15 @@ TEST(MemoryErrors, AnIdThatMayBeInASessionThatCannotBeReadIsNotSaidToBeNowhere) 
   EXPECT_EQ(memory.remove("same").status, VARVE_NOT_FOUND);
 }
 
+TEST(Memory, TooLongAReasonIsRefusedWhetherTheEntryIsThereOrNot) {
+  const Store store;
+  const Memory memory(store);
+  ASSERT_TRUE(memory.record("chat", R"({"id":"there","content":"x"})").ok());
+  const std::string reason(1025, 'r');
+  EXPECT_EQ(memory.remove("none", reason).status, VARVE_INVALID_ARGUMENT);
+  EXPECT_EQ(memory.remove("there", reason).status, VARVE_INVALID_ARGUMENT);
+  EXPECT_TRUE(memory.remove("there", reason.substr(1)).ok());
+}
+
 }  // namespace
 }  // namespace varve_test

@@ -127,6 +127,8 @@ TEST(SessionStoreSeed, WhatASessionDoesNotHaveIsUnsupported) {
   const Session other(store, R"({"stores":["transcript"]})");
   EXPECT_EQ(kv_set(other, "a", "1").status, VARVE_UNSUPPORTED);
   EXPECT_EQ(kv_get(other, "working_memory").outcome.status, VARVE_UNSUPPORTED);
+  EXPECT_EQ(kv_get(other, "").outcome.status, VARVE_UNSUPPORTED);
+  EXPECT_EQ(kv_set(other, "", "1").status, VARVE_UNSUPPORTED);
 }
 
 TEST(SessionStoreSeed, CapsAreConfigured) {

@@ -93,6 +93,7 @@ Status KeyValue::set(std::string_view key, std::string_view value) {
 }
 
 Result<std::string> KeyValue::get(std::string_view key) {
+  VARVE_TRY(check_has(core_, kKeys));
   VARVE_TRY(check_key(key));
   VARVE_TRY_ASSIGN(const auto entries, read());
   if (const stores::KvEntry* found = stores::find_key(entries, key)) return found->value;
