@@ -1,4 +1,4 @@
-"""Ids in the command line: of several entries, and of sessions that may not be named or are lost."""
+"""Ids in the command line: several entries, and sessions that may not be named or are lost."""
 
 import json
 import re

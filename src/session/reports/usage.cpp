@@ -29,10 +29,16 @@ uint64_t sum(uint64_t a, uint64_t b) noexcept {
                                                       : a + b;
 }
 
+// A null is none: it hides no other member that tells.
+std::optional<json::Value> find_given(json::Value object, std::string_view name) {
+  const auto value = object.find(name);
+  return value && value->kind() == json::Kind::kNull ? std::nullopt : value;
+}
+
 std::optional<uint64_t> read_tokens(json::Value usage, std::string_view name,
                                     std::string_view other_name) {
-  auto value = usage.find(name);
-  if (!value) value = usage.find(other_name);
+  auto value = find_given(usage, name);
+  if (!value) value = find_given(usage, other_name);
   if (!value) return std::nullopt;
   const auto tokens = value->as_uint64();
   return tokens && *tokens <= kTokensMax ? tokens : std::nullopt;
@@ -126,7 +132,7 @@ void Usage::write_to(json::Tree& object) const {
 }
 
 std::optional<Usage> read_usage(json::Value entry) {
-  auto usage = entry.find("usage");
+  auto usage = find_given(entry, "usage");
   if (!usage) {
     const auto content = entry.find("content");
     if (content && content->is_object()) usage = content->find("usage");

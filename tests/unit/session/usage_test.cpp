@@ -34,6 +34,12 @@ TEST(Usage, IsReadFromTheEntryOrItsContent) {
   EXPECT_EQ(read(R"({"content":"usage"})"), "none");
 }
 
+TEST(Usage, ANullHidesNoOther) {
+  EXPECT_EQ(read(R"({"usage":null,"content":{"usage":{"input_tokens":5}}})"), "1 5 0 0");
+  EXPECT_EQ(read(R"({"usage":{"input_tokens":null,"prompt_tokens":5}})"), "1 5 0 0");
+  EXPECT_EQ(read(R"({"usage":null,"content":{"usage":null}})"), "none");
+}
+
 TEST(Usage, ReadsOnlyWhatCanBeACount) {
   EXPECT_EQ(read(R"({"usage":{"input_tokens":1000000000000}})"), "1 1000000000000 0 0");
   EXPECT_EQ(read(R"({"usage":{"input_tokens":1000000000001}})"), "none");

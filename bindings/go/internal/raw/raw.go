@@ -823,7 +823,8 @@ func StoreStats(store Store) (json []byte, failure *Failure) {
 //
 // Sums what model calls used, over the entries that record it: in their member "usage",
 // {"input_tokens","output_tokens","cost_usd"}, all optional, or in the "usage" of their content, as
-// imported chats have it ("prompt_tokens" and "completion_tokens" are read too).
+// imported chats have it ("prompt_tokens" and "completion_tokens" are read too). A count is a whole
+// number up to 10^12, a cost a number from 0 to 10^9; anything else counts as 0, without a word.
 //
 // The log decides: an entry that was deleted or has expired no longer counts, because figures that
 // outlived it would reveal what it was. Where money is owed, keep books of your own.
