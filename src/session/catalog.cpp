@@ -40,6 +40,7 @@ Result<CatalogFacts> take_for_catalog(Core& core, Writer& writer) {
     return facts.status();
   });
   request.recover = false;
+  request.even_newer = true;
   request.lock_wait_ms = 0;
   VARVE_TRY(writer.submit(request));
   return facts;

@@ -206,6 +206,13 @@ Status Writer::run(std::string_view operation, std::function<Status()> call) {
 Status Writer::run_as_is(std::string_view operation, std::function<Status()> call) {
   WriteRequest request = WriteRequest::of_call(operation, std::move(call));
   request.recover = false;
+  request.even_newer = true;
+  return submit(request);
+}
+
+Status Writer::run_upkeep(std::string_view operation, std::function<Status()> call) {
+  WriteRequest request = WriteRequest::of_call(operation, std::move(call));
+  request.recover = false;
   return submit(request);
 }
 
@@ -325,10 +332,11 @@ void Writer::note_failure(std::string_view operation, const Status& failure) noe
 Status Writer::commit_locked(Group& group) {
   const WriteRequest& first = *group.front();
   // How long the session lives may have been changed by others.
-  const Status followed = core_.follow_metadata();
+  Status followed = core_.follow_metadata();
   core_.follow_sizes();
+  // What a newer version left is neither mended nor caught up with.
+  if (!followed.ok()) return first.even_newer ? first.call() : std::move(followed);
   if (!first.recover) return first.call();
-  if (!first.even_newer) VARVE_TRY(followed);
   if (!first.even_expired) VARVE_TRY(core_.check_not_expired());
   for (int attempt = 0; attempt < kConflictsMax; ++attempt) {
     VARVE_TRY(core_.catch_up_as_writer(attempt > 0));

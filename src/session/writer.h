@@ -34,7 +34,7 @@ struct WriteRequest {
   std::function<Status()> call;              // kCall: runs alone, holding the storage's lock
   bool recover = true;                       // kCall: false: at once, on the log as it is
   bool even_expired = false;                 // kCall with `recover`: also when the ttl is over
-  bool even_newer = false;  // the same: also when metadata.json is of a newer version by now
+  bool even_newer = false;  // kCall: also when metadata.json is of a newer version; at once, then
   std::string_view operation = "write";  // shown to people who read the lock file
   std::optional<uint64_t> lock_wait_ms;  // instead of the configured timeout
   std::optional<uint64_t> turn_wait_ms;  // kCall submitted alone: kBusy if others write for longer
@@ -74,8 +74,12 @@ class Writer {
   // has written metadata.json.
   Status run(std::string_view operation, std::function<Status()> call);
 
-  // The same at once: nothing is caught up, the log stays as it is.
+  // The same at once: nothing is caught up, the log stays as it is. For what changes no file, and
+  // so of a session of any version.
   Status run_as_is(std::string_view operation, std::function<Status()> call);
+  // Likewise at once, for what changes files: refused as by run() where a newer version has
+  // written.
+  Status run_upkeep(std::string_view operation, std::function<Status()> call);
 
   // Sets or replaces the vector of a live entry.
   Status put_vector(std::string_view id, std::span<const float> values);

@@ -229,7 +229,7 @@ Result<json::Tree> migrate(Core& core, Writer& writer, bool dry_run) {
       return report;
     });
   }
-  VARVE_TRY(writer.run_as_is("migrate", [&]() -> Status {
+  VARVE_TRY(writer.run_upkeep("migrate", [&]() -> Status {
     VARVE_TRY(core.catch_up_as_writer());
     return migrate_as_writer(core, &report);
   }));

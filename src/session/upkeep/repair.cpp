@@ -366,7 +366,7 @@ Result<json::Tree> repair(Core& core, Writer& writer, const RepairOptions& optio
       return repair.report(false);
     });
   }
-  VARVE_TRY(writer.run_as_is("repair", [&] {
+  VARVE_TRY(writer.run_upkeep("repair", [&] {
     VARVE_TRY(core.check_metadata());
     VARVE_TRY(core.rebuild_as_writer());
     Repair repair(core, options.accept_edits);
