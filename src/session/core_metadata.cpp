@@ -72,6 +72,9 @@ Status Core::refresh_metadata() {
   const std::unique_lock lock(index_mutex);
   VARVE_TRY_ASSIGN(Metadata fresh, read_metadata());
   metadata.set(std::move(fresh));
+  // Fewer: another process has accepted a loss. More may be of deletions that were not read yet.
+  durable_tombstones_seen =
+      std::min(durable_tombstones_seen, metadata.value().durable_tombstones());
   return {};
 }
 

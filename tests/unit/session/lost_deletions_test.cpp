@@ -136,5 +136,14 @@ TEST_F(LostDeletions, AreRefusedByARecoveryThatIsStrict) {
       << opened.status().message();
 }
 
+// The log stays the same file, so nothing else tells of it.
+TEST_F(LostDeletions, ThatAnotherProcessAcceptedAreNoLongerTold) {
+  const auto session = open_with(1);
+  ASSERT_EQ(rollback(*session), 2);
+  ASSERT_TRUE(disk_.open()->repair(false).ok());
+  ASSERT_TRUE(session->add(entry_text("e5")).ok());
+  EXPECT_EQ(rollback(*session), 0);
+}
+
 }  // namespace
 }  // namespace varve::session
