@@ -244,7 +244,7 @@ class Verification {
                              }));
     parts_done_bytes_ += tail_.tombstones_bytes;
     report_.damage(tombstones, log::Stream::kTombstones);
-    check_tombstone_count(tombstones, tombstone_count);
+    VARVE_TRY(check_tombstone_count(tombstones, tombstone_count));
     VARVE_TRY_ASSIGN(const log::ScanReport entries,
                      log::scan_entries(
                          *core_.storage, {tail_.generation, 0, tail_.entries_bytes}, settled_seq_,
@@ -268,11 +268,18 @@ class Verification {
   }
 
   // Ids are counted, and the index tells of lines that repeat one.
-  void check_tombstone_count(const log::ScanReport& scan, uint64_t line_count) {
-    const uint64_t present = std::min(line_count, core_.tombstone_count()) + scan.damaged_count;
-    if (durable_tombstones_ <= present) return;
+  Status check_tombstone_count(const log::ScanReport& scan, uint64_t line_count) {
+    uint64_t id_count = 0;
+    {
+      const std::shared_lock lock(core_.index_mutex);
+      VARVE_TRY(core_.check_whole());
+      id_count = core_.index.tombstone_count();
+    }
+    const uint64_t present = std::min(line_count, id_count) + scan.damaged_count;
+    if (durable_tombstones_ <= present) return {};
     report_.problem(log::Stream::kTombstones, scan.committed_end, 0,
                     lost_deletions_text(durable_tombstones_ - present));
+    return {};
   }
 
   // The deep part reads the log once more.

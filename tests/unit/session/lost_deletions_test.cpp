@@ -2,12 +2,19 @@
 // older copy of it put back.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "failing_reader.h"
+#include "session/core.h"
 #include "session/session.h"
+#include "session/upkeep/verify.h"
+#include "session/writer.h"
 #include "session_disk.h"
+#include "watched_storage.h"
 
 namespace varve::session {
 namespace {
@@ -143,6 +150,38 @@ TEST_F(LostDeletions, ThatAnotherProcessAcceptedAreNoLongerTold) {
   ASSERT_TRUE(disk_.open()->repair(false).ok());
   ASSERT_TRUE(session->add(entry_text("e5")).ok());
   EXPECT_EQ(rollback(*session), 0);
+}
+
+// Others of this process compare these numbers meanwhile.
+TEST_F(LostDeletions, AreNoneThatAnotherProcessMadeSince) {
+  Core core(std::string(kSessionId), *disk_.storage(), host_.context);
+  ASSERT_TRUE(core.load().ok());
+  ASSERT_TRUE(disk_.open()->remove("e3", "").ok());  // and closed
+  ASSERT_TRUE(core.check_metadata().ok());
+  EXPECT_EQ(core.lost_line_count(), 0U);
+}
+
+// After it, nothing but deletions tells that the index lacks what was not read.
+TEST_F(LostDeletions, AreNoneThatAReaderBesideCouldNotRead) {
+  {
+    auto session = disk_.open();
+    ASSERT_EQ(*session->remove_where("{}", ""), 2U);
+    ASSERT_TRUE(session->compact({}).ok());
+    ASSERT_EQ(disk_.bytes(log::kEntriesFile), "");
+  }
+  auto owned = std::make_unique<WatchedStorage>(*disk_.storage());
+  WatchedStorage* const storage = owned.get();
+  Core core(std::string(kSessionId), std::move(owned), host_.context);
+  ASSERT_TRUE(core.load().ok());
+  Writer writer(core);
+  std::function<void()> beside = [&] { fail_to_read(core, *storage, false); };
+  const auto call = [](void* data, const char*, uint64_t, uint64_t) {
+    if (auto& once = *static_cast<std::function<void()>*>(data)) std::exchange(once, nullptr)();
+    return int32_t{0};
+  };
+  const auto report = verify(core, writer, false, {call, &beside});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(report->get_bool("ok")) << report->canonical();
 }
 
 }  // namespace
