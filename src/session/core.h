@@ -216,6 +216,9 @@ class Core {
   // How many deletions, known to have been durable, are missing, without those that can be seen to
   // be damaged. Their lines have no numbers, so only their count tells. Index lock held.
   [[nodiscard]] uint64_t lost_deletion_count() const;
+  // To be called after deletions were added where others are missing: only counted, they would
+  // stand for those. Best effort. Lock holder.
+  void count_beside_lost(uint64_t added_count) noexcept;
   // Lines that are damaged or missing, of entries and deletions. Takes the index lock.
   [[nodiscard]] uint64_t lost_line_count() const;
   [[nodiscard]] uint64_t tombstone_count() const;
@@ -274,7 +277,8 @@ class Core {
   // The same for any thread, without the lock: when the session is opened once more. Who has it
   // open and does not write would not hear of a ttl that another process gave it.
   void look_at_metadata();
-  // As refresh_metadata(), but notes whether the file is damaged by now, which is no failure.
+  // As refresh_metadata(), but notes whether the file is damaged by now, which is no failure, and
+  // reads what was added to the log.
   Status check_metadata();
   // kNotFound once the session's ttl is over (expiry.h), as when it is opened. Reads metadata.json
   // only then: another process may have renewed it. Any thread, without the index lock.

@@ -1,5 +1,6 @@
 // What damaged lines of a log still show: the ids of their entries. And deletions that are lost.
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "log/line_reader.h"
@@ -47,6 +48,19 @@ uint64_t Core::tombstone_count() const {
 uint64_t Core::lost_deletion_count() const {
   const uint64_t present = index.tombstone_count() + index.damaged_tombstone_count;
   return durable_tombstones_seen - std::min(durable_tombstones_seen, present);
+}
+
+void Core::count_beside_lost(uint64_t added_count) noexcept {
+  try {
+    const Status noted =
+        save_metadata(log::DocumentDurability::kNamed, [added_count](Metadata& fresh) {
+          fresh.accept_tombstones(fresh.durable_tombstones() + added_count);
+          return Status();
+        });
+    if (noted.ok()) note_metadata_mended();
+  } catch (const std::bad_alloc&) {
+    // What was deleted is answered as deleted.
+  }
 }
 
 uint64_t Core::lost_line_count() const {

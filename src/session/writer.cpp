@@ -497,11 +497,13 @@ Status Writer::delete_group(Group& group) {
   std::string text;
   std::vector<std::string_view> ids;
   uint64_t start_bytes = 0;
+  bool are_others_lost = false;
   {
     const int64_t now_ms = core_.context.clock->now_ms();
     const std::shared_lock lock(core_.index_mutex);
     VARVE_TRY(core_.check_whole_as_writer());
     start_bytes = core_.index.coverage.tombstones_bytes;
+    are_others_lost = core_.lost_deletion_count() > 0;
     TakenIds taken(0, KeyHash{core_.hash_seed});
     for (WriteRequest* request : group) {
       request->deleted_count = 0;
@@ -523,6 +525,7 @@ Status Writer::delete_group(Group& group) {
                                   std::ref(apply)));
   apply();
   note_written(text.size(), durable);
+  if (are_others_lost) core_.count_beside_lost(ids.size());
   Counters& counters = *core_.context.counters;
   counters.commits += 1;
   counters.group_entries.record(ids.size());

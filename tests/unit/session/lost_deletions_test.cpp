@@ -76,6 +76,7 @@ TEST_F(LostDeletions, OfAnOlderCopyOfTheFileAreTold) {
   EXPECT_TRUE(session->get("e2").ok());
   EXPECT_EQ(rollback(*session), 2);
   expect_lost(*session, kTwoAreMissing);
+  expect_lost(*open_with(2), kOneIsMissing);
 }
 
 TEST_F(LostDeletions, OfAFileThatIsGoneAreTold) {
@@ -86,9 +87,11 @@ TEST_F(LostDeletions, OfAFileThatIsGoneAreTold) {
 TEST_F(LostDeletions, AreNoLessLostAfterOthers) {
   auto session = open_with(1);
   ASSERT_TRUE(session->remove("e3", "").ok());
-  expect_lost(*session, kOneIsMissing);
+  expect_lost(*session, kTwoAreMissing);
+  ASSERT_TRUE(session->remove("e2", "").ok());
+  expect_lost(*session, kTwoAreMissing);
   session->close();
-  expect_lost(*disk_.open(), kOneIsMissing);
+  expect_lost(*disk_.open(), kTwoAreMissing);
 }
 
 TEST_F(LostDeletions, AreWholeWhenTheFileIsPutBack) {
