@@ -1,6 +1,8 @@
 #include "store/session_backup.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
@@ -235,27 +237,36 @@ Status SessionBackup::extend_documents(log::SessionStorage& copy) {
       .status();
 }
 
-// Of the same session.
-std::optional<SourceScan> SessionBackup::scan_of_copy() {
-  auto copy = copies_.open(id_);
-  if (!copy.ok()) return std::nullopt;
-  SessionSource own(*std::move(copy));
-  if (!own.hold_still().ok()) return std::nullopt;
-  const auto copied = own.scan(0, 0);
-  const log::SessionRow row = source_->row(id_);
-  const bool is_same = row.created_at_ms == 0 || is_same_life(own.row(id_), row);
-  return copied.ok() && is_same ? std::optional(*copied) : std::nullopt;
+// Whether it has a deletion that the session lacks. False where either cannot be read.
+bool SessionBackup::has_more_deletions(SessionSource& copy) {
+  std::unordered_set<std::string> present;
+  const auto note = [&](const std::string& id, std::string_view) {
+    present.insert(id);
+    return Status();
+  };
+  bool has_more = false;
+  const auto compare = [&](const std::string& id, std::string_view) {
+    has_more = has_more || !present.contains(id);
+    return Status();
+  };
+  return source_->for_each_tombstone(note).ok() && copy.for_each_tombstone(compare).ok() &&
+         has_more;
 }
 
 std::string_view SessionBackup::reason_to_keep_copy() {
   const bool is_nothing_left = source_->has_surely_lost_all(scan_);
   const bool are_deletions_lost = source_->lost_deletion_count(scan_) > 0;
   if (!is_nothing_left && !are_deletions_lost) return {};
-  const auto copied = scan_of_copy();
-  if (!copied) return {};
+  auto copy = copies_.open(id_);
+  if (!copy.ok()) return {};
+  SessionSource own(*std::move(copy));
+  if (!own.hold_still().ok()) return {};
+  const log::SessionRow row = source_->row(id_);
+  if (row.created_at_ms != 0 && !is_same_life(own.row(id_), row)) return {};
+  const auto copied = own.scan(0, 0);
+  if (!copied.ok()) return {};
   if (is_nothing_left && copied->entry_count > 0) return kNothingIsLeft;
-  const bool has_more = copied->tombstone_count > scan_.tombstone_count;
-  return are_deletions_lost && has_more ? kDeletionsAreLost : std::string_view();
+  return are_deletions_lost && has_more_deletions(own) ? kDeletionsAreLost : std::string_view();
 }
 
 // Where its metadata cannot be read, whose the session is stands in the store's list alone.

@@ -197,6 +197,19 @@ TEST_F(LostDeletions, ThatTheCopyHasLeaveItAsItWas) {
   EXPECT_TRUE(backed_up(*store_).get("problems")->items().empty());
 }
 
+// Others that were made since are as many, and do not stand for them.
+TEST_F(LostDeletions, ThatTheCopyHasLeaveItAsItWasWhateverElseWasDeleted) {
+  backed_up(*store_);
+  const std::string whole = file(kDead);
+  disk_.write_file(kDead, whole.substr(0, whole.find('\n') + 1));
+  ASSERT_TRUE((*store_->open_session("notes"))->remove("c", "").ok());
+  EXPECT_FALSE(backed_up(*store_).get("problems")->items().empty());
+  EXPECT_EQ(alive("copy", "notes"), Texts{"c"});
+  ASSERT_TRUE((*store_->open_session("notes"))->remove("b", "").ok());  // deleted again
+  backed_up(*store_);
+  EXPECT_EQ(alive("copy", "notes"), Texts{});
+}
+
 TEST_F(LostDeletions, ThatARepairAcceptedAreGoneFromTheCopy) {
   backed_up(*store_);
   disk_.write_file(kDead, "");
