@@ -449,8 +449,8 @@ Status Session::sync_without_index() {
   Core& core = parts_->core;
   WriteRequest request = WriteRequest::of_call("sync", [&] {
     const uint64_t last_seq = core.next_seq() - 1;
-    VARVE_TRY(sync_log(last_seq));
     const uint64_t tombstone_count = core.tombstone_count();
+    VARVE_TRY(sync_log(last_seq));
     VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.note_durable(last_seq, tombstone_count);
       return Status();
