@@ -21,6 +21,7 @@ class NewerMetadata : public testing::Test {
     ASSERT_TRUE(disk_.open()->add(entry_text("e1")).ok());
     disk_.write(log::kMetadataFile, R"({"session_id":"sess_1","version":2})");
     disk_.write(log::kEntriesFile, disk_.bytes(log::kEntriesFile) + R"({"half":)");
+    disk_.write("index.bin", "as a newer version has it");
     entries_ = disk_.bytes(log::kEntriesFile);
     snapshot_ = disk_.bytes("index.bin");
   }
