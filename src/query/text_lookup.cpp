@@ -1,7 +1,6 @@
 #include "query/text_lookup.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "query/text_check.h"
 #include "text/characters.h"
@@ -104,8 +103,8 @@ Result<TextLookup::Matches> TextLookup::search(const Find& find) {
   const size_t number = searches_++;
   if (known_ == nullptr) return find();
   if (number == known_->matches.size()) {
-    VARVE_TRY_ASSIGN(Matches found, find());
-    known_->matches.push_back(std::move(found));
+    VARVE_TRY_ASSIGN(const Matches found, find());
+    known_->matches.push_back(found);
   }
   return known_->matches[number];
 }
