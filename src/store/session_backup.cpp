@@ -77,7 +77,8 @@ Status SessionBackup::attempt(BackupTotals* totals) {
       return extend(*copy, totals);
     }
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
-    if (const auto reason = reason_to_keep_copy(); !reason.empty()) {
+    VARVE_TRY_ASSIGN(const std::string_view reason, reason_to_keep_copy());
+    if (!reason.empty()) {
       refusal_ = {Code::kCorruption, std::string(reason)};
       return refusal_;
     }
@@ -237,8 +238,8 @@ Status SessionBackup::extend_documents(log::SessionStorage& copy) {
       .status();
 }
 
-// Whether it has a deletion that the session lacks. False where either cannot be read.
-bool SessionBackup::has_more_deletions(SessionSource& copy) {
+// Whether it has a deletion that the session lacks.
+Result<bool> SessionBackup::has_more_deletions(SessionSource& copy) {
   std::unordered_set<std::string> present;
   const auto note = [&](const std::string& id, std::string_view) {
     present.insert(id);
@@ -249,24 +250,34 @@ bool SessionBackup::has_more_deletions(SessionSource& copy) {
     has_more = has_more || !present.contains(id);
     return Status();
   };
-  return source_->for_each_tombstone(note).ok() && copy.for_each_tombstone(compare).ok() &&
-         has_more;
+  VARVE_TRY(source_->for_each_tombstone(note));
+  VARVE_TRY(copy.for_each_tombstone(compare));
+  return has_more;
 }
 
-std::string_view SessionBackup::reason_to_keep_copy() {
+// A copy that cannot be looked at may be the only one that has what the session lost: it is not
+// replaced then, either. One that is damaged is no reason.
+Result<std::string_view> SessionBackup::reason_to_keep_copy() {
   const bool is_nothing_left = source_->has_surely_lost_all(scan_);
   const bool are_deletions_lost = source_->lost_deletion_count(scan_) > 0;
-  if (!is_nothing_left && !are_deletions_lost) return {};
+  constexpr std::string_view kNone;
+  if (!is_nothing_left && !are_deletions_lost) return kNone;
   auto copy = copies_.open(id_);
-  if (!copy.ok()) return {};
+  if (is_of_environment(copy.code())) return std::move(copy).status();
+  if (!copy.ok()) return kNone;
   SessionSource own(*std::move(copy));
-  if (!own.hold_still().ok()) return {};
+  const Status held = own.hold_still();
+  if (is_of_environment(held.code())) return held;
   const log::SessionRow row = source_->row(id_);
-  if (row.created_at_ms != 0 && !is_same_life(own.row(id_), row)) return {};
+  const bool is_other = row.created_at_ms != 0 && !is_same_life(own.row(id_), row);
+  if (!held.ok() || is_other) return kNone;
   const auto copied = own.scan(0, 0);
-  if (!copied.ok()) return {};
+  if (is_of_environment(copied.code())) return copied.status();
+  if (!copied.ok()) return kNone;
   if (is_nothing_left && copied->entry_count > 0) return kNothingIsLeft;
-  return are_deletions_lost && has_more_deletions(own) ? kDeletionsAreLost : std::string_view();
+  if (!are_deletions_lost) return kNone;
+  VARVE_TRY_ASSIGN(const bool has_more, has_more_deletions(own));
+  return has_more ? kDeletionsAreLost : kNone;
 }
 
 // Where its metadata cannot be read, whose the session is stands in the store's list alone.

@@ -55,9 +55,9 @@ class SessionBackup {
   Result<bool> put_vectors_if_other(log::SessionStorage& copy);
   Result<bool> put_document_if_other(log::SessionStorage& copy, const std::string& name);
   [[nodiscard]] Result<log::SessionRow> row_of_source() const;
-  [[nodiscard]] bool has_more_deletions(SessionSource& copy);
+  Result<bool> has_more_deletions(SessionSource& copy);
   // Why the session may not take the place of its copy; empty: it may.
-  [[nodiscard]] std::string_view reason_to_keep_copy();
+  Result<std::string_view> reason_to_keep_copy();
   Status copy_whole(BackupTotals* totals);
   // Whether the metadata.json of the copy tells how far the log was durable.
   [[nodiscard]] bool tells_durable() const;

@@ -1,6 +1,10 @@
 // Backup and restore of sessions whose log has lost entries.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <optional>
+#include <string>
+
 #include "backup_rig.h"
 #include "session/upkeep/compaction.h"
 
@@ -208,6 +212,37 @@ TEST_F(LostDeletions, ThatTheCopyHasLeaveItAsItWasWhateverElseWasDeleted) {
   ASSERT_TRUE((*store_->open_session("notes"))->remove("b", "").ok());  // deleted again
   backed_up(*store_);
   EXPECT_EQ(alive("copy", "notes"), Texts{});
+}
+
+// It may be the only one that has what the session lost.
+TEST_F(LostDeletions, ACopyThatCannotBeReadJustNowIsNotReplaced) {
+  backed_up(*store_);
+  const std::string copy = "copy/sessions/notes/";
+  const std::string log = file(copy + "memory.jsonl");
+  const std::string dead = file(copy + "tombstones.jsonl");
+  for (const std::string& lost : {kDead, kLog}) {
+    const std::string whole = file(lost);
+    disk_.write_file(lost, "");
+    bool has_failed = true;
+    for (int moment = 0; has_failed && !HasFailure(); ++moment) {
+      SCOPED_TRACE(lost + ", moment " + std::to_string(moment));
+      has_failed = false;
+      int left = moment;
+      disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+        const bool is_reading = operation.kind == io::OperationKind::kOpen ||
+                                operation.kind == io::OperationKind::kRead;
+        const bool is_of_copy = operation.path.find(copy) != std::string::npos;
+        if (has_failed || !is_reading || !is_of_copy || left-- != 0) return std::nullopt;
+        has_failed = true;
+        return io::Fault{EIO, std::nullopt};
+      });
+      (void)store_->back_up("copy", "").ok();
+      disk_.set_fault_hook({});
+      EXPECT_EQ(file(copy + "memory.jsonl"), log);
+      EXPECT_EQ(file(copy + "tombstones.jsonl"), dead);
+    }
+    disk_.write_file(lost, whole);
+  }
 }
 
 TEST_F(LostDeletions, ThatARepairAcceptedAreGoneFromTheCopy) {
