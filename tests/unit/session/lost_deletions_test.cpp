@@ -126,6 +126,35 @@ TEST_F(LostDeletions, ADamagedLineIsNone) {
   expect_whole(*session);
 }
 
+// The index is made anew from the one that was there, which knew of the damage.
+TEST_F(LostDeletions, ADamagedLineIsNoneAfterACompaction) {
+  std::string damaged = whole_;
+  damaged[damaged.find("\"id\":\"e1\"") + 6] = 'f';
+  disk_.write(log::kTombstonesFile, damaged);
+  auto session = disk_.open();
+  ASSERT_TRUE(session->compact({}).ok());
+  EXPECT_EQ(rollback(*session), 0);
+  session->close();
+  session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("after")).ok());  // the rows of index.bin are joined
+  EXPECT_EQ(rollback(*session), 0);
+}
+
+// In a new generation, as where something is damaged as well.
+TEST_F(LostDeletions, ThatARepairOfTheLogAcceptedAreNoLongerTold) {
+  const auto reader = open_with(1);
+  EXPECT_EQ(rollback(*reader), 2);
+  disk_.write(log::kEntriesFile, disk_.bytes(log::kEntriesFile) + "{}\n" + entry_text("e9") + "\n");
+  ASSERT_TRUE(disk_.open()->repair(false).ok());
+  EXPECT_EQ(rollback(*reader), 0);
+}
+
+TEST_F(LostDeletions, AreNotAcceptedByAnUpdate) {
+  const auto session = open_with(1);
+  EXPECT_EQ(session->update(R"({"durable_tombstones":1})").code(), Code::kInvalidArgument);
+  expect_lost(*session, kTwoAreMissing);
+}
+
 // Only what was saved with the session's metadata is counted: nobody knows of more.
 TEST_F(LostDeletions, AreNotNoticedWhereNothingToldOfThem) {
   auto session = disk_.open();

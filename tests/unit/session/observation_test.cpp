@@ -31,6 +31,17 @@ class Observation : public testing::Test {
     }
     return found;
   }
+  // What opening the session tells of a file that lacks two lines.
+  void expect_loss_of_two(std::string_view file, std::string_view message) {
+    listen(Level::kError);
+    const auto session = disk_.open();
+    const auto lines = told();
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0].get_string("message"), message);
+    const json::Tree details = member(lines[0], "metadata");
+    EXPECT_TRUE(details.get_string("file").ends_with(file)) << details.canonical();
+    EXPECT_EQ(details.get_int64("missing"), 2);
+  }
   static void receive(void* data, int32_t, const char* line, size_t length) {
     auto parsed = json::Tree::parse(std::string_view(line, length));
     ASSERT_TRUE(parsed.ok());
@@ -313,39 +324,26 @@ TEST_F(Observation, WhoHoldsTheLockIsTold) {
 }
 
 TEST_F(Observation, ALossAtTheEndNamesTheFileAndTheWaysOut) {
-  auto session = disk_.open();
+  const auto session = disk_.open();
   for (const auto* id : {"a", "b", "c"}) ASSERT_TRUE(session->add(entry_text(id)).ok());
   session->close();
   const std::string log = disk_.bytes(log::kEntriesFile);
   disk_.write(log::kEntriesFile, log.substr(0, log.find('\n') + 1));
-  listen(Level::kError);
-  session = disk_.open();
-  const auto lines = told();
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0].get_string("message"),
-            "entries that were durable are missing at the end of the log: restore a copy that has "
-            "them, or accept the loss with repair");
-  const json::Tree details = member(lines[0], "metadata");
-  EXPECT_TRUE(details.get_string("file").ends_with("/memory.jsonl")) << details.canonical();
-  EXPECT_EQ(details.get_int64("missing"), 2);
+  expect_loss_of_two("/memory.jsonl",
+                     "entries that were durable are missing at the end of the log: restore a copy "
+                     "that has them, or accept the loss with repair");
 }
 
 TEST_F(Observation, LostDeletionsNameTheFileAndTheWaysOut) {
-  auto session = disk_.open();
+  const auto session = disk_.open();
   for (const auto* id : {"a", "b"}) ASSERT_TRUE(session->add(entry_text(id)).ok());
   for (const auto* id : {"a", "b"}) ASSERT_TRUE(session->remove(id, "").ok());
   session->close();
   disk_.write(log::kTombstonesFile, "");
-  listen(Level::kError);
-  session = disk_.open();
-  const auto lines = told();
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0].get_string("message"),
-            "deletions that were durable are missing, and what they deleted may be back: put "
-            "tombstones.jsonl back from a copy that has them, or accept the loss with repair");
-  const json::Tree details = member(lines[0], "metadata");
-  EXPECT_TRUE(details.get_string("file").ends_with("/tombstones.jsonl")) << details.canonical();
-  EXPECT_EQ(details.get_int64("missing"), 2);
+  expect_loss_of_two("/tombstones.jsonl",
+                     "deletions that were durable are missing, and what they deleted may be back: "
+                     "put tombstones.jsonl back from a copy that has them, or accept the loss with "
+                     "repair");
 }
 
 TEST_F(Observation, WhenTheLogChangedIsTold) {
