@@ -38,6 +38,8 @@ FILES = (
     "src/log/scan.cpp",
     "src/session/upkeep/compaction.cpp",
     "src/session/core.cpp",
+    "src/session/core_damage.cpp",
+    "src/session/core_log.cpp",
     "src/session/core_metadata.cpp",
     "src/session/core_snapshot.cpp",
     "src/session/saved_snapshot.cpp",
