@@ -296,9 +296,8 @@ std::optional<Element> ElementReader::next_member() {
   if (!is_said || !value.is_whole) return std::nullopt;
   if (value.is_too_long) return fault(line, "the element is longer than " + limit_text());
   text_ = "{\"role\":\"system\",\"content\":" + text_ + "}";
-  Element said{text_, line, ordinal_++, {}};
-  said.place = 0;  // of one object, which is all that this reader or its input begins with
-  return said;
+  ++element_count_;
+  return Element{text_, line, 0, {}};  // this reader's input begins with this object
 }
 
 // More arrays may follow the array, or objects one over several lines. Text on its last line is
@@ -385,16 +384,14 @@ std::optional<Element> ElementReader::element(uint64_t line, std::string_view te
     inner_ = std::make_unique<Inner>(value, *this, line);
     return std::nullopt;
   }
-  Element found{text, line, ordinal_++, {}};
-  found.place = found.ordinal;
-  return found;
+  return Element{text, line, element_count_++, {}};
 }
 
 struct ElementReader::Inner {
   Inner(std::string_view value, const ElementReader& outer, uint64_t first_line)
       : text(value),
         line(first_line),
-        first_place(outer.ordinal_),
+        first_place(outer.element_count_),
         reader(input, outer.format_, outer.element_bytes_max_) {
     reader.is_inner_ = true;
   }
@@ -415,13 +412,13 @@ std::optional<Element> ElementReader::next_inner() {
     return found;
   }
   found->line += inner_->line - 1;
-  found->ordinal = ordinal_++;
+  ++element_count_;
   found->place += inner_->first_place;
   return found;
 }
 
 Element ElementReader::fault(uint64_t line, std::string message) {
-  return {{}, line, ordinal_++, std::move(message)};
+  return {{}, line, element_count_++, std::move(message)};
 }
 
 std::string ElementReader::limit_text() const {

@@ -24,12 +24,11 @@ namespace varve::transfer {
 struct Element {
   std::string_view text;  // valid until the next call; empty with a fault
   uint64_t line = 0;      // where it begins; counted from 1
-  uint64_t ordinal = 0;   // among all elements, valid or not; counted from 0
-  std::string fault;      // why there is no text
-  // The ordinal, by which messages are told apart. What a conversation has as `system` has that of
-  // its beginning wherever it stands, or it would be another one when messages were added before
-  // it.
+  // Among all elements, valid or not, from 0: messages are told apart by it. What a conversation
+  // has as `system` has the place of its beginning wherever it stands, or it would be another one
+  // when messages were added before it.
   uint64_t place = 0;
+  std::string fault;  // why there is no text
 };
 
 class ElementReader {
@@ -98,7 +97,7 @@ class ElementReader {
   Status failure_;  // of reading the input
   uint64_t consumed_bytes_ = 0;
   uint64_t line_ = 1;
-  uint64_t ordinal_ = 0;
+  uint64_t element_count_ = 0;
   std::string text_;  // of the present element
   struct Inner;
   std::unique_ptr<Inner> inner_;  // of an element that holds elements

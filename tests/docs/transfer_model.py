@@ -158,8 +158,8 @@ def is_key(value):
 class Element:
     """An entry to be added. `key`: for an id that is derived."""
 
-    def __init__(self, kind, key, members, delay_ms=0):
-        self.kind, self.key, self.members, self.delay_ms = kind, key, members, delay_ms
+    def __init__(self, kind, key, members):
+        self.kind, self.key, self.members = kind, key, members
 
 
 def kind_of(members):
@@ -182,7 +182,7 @@ def entity_key(name):
     return key_of("entity", name)
 
 
-def of_memory_server(members, place):
+def of_memory_server(members):
     """The entry of an entity or a relation; ids of other entities are keys."""
     content = {name: value for name, value in members.items() if name != "type"}
     if members["type"] == "entity":
@@ -192,14 +192,14 @@ def of_memory_server(members, place):
             ": " + "; ".join(observations) if observations else "")
         tag = kind.replace(" ", "-")
         return Element("mcp", entity_key(name), {
-            "type": "finding", "content": content, "tags": [tag] if is_tag(tag) else []}, place)
+            "type": "finding", "content": content, "tags": [tag] if is_tag(tag) else []})
     ends = [entity_key(members["from"]), entity_key(members["to"])]
     content["message"] = f"{members['from']} {members['relationType']} {members['to']}"
     key = key_of("relation", members["from"], members["relationType"], members["to"])
     return Element("mcp", key, {
         "type": "finding", "content": content,
         "references": ends if ends[0] != ends[1] else ends[:1],
-        "relations": {"from": ends[:1], "to": ends[1:]}}, place)
+        "relations": {"from": ends[:1], "to": ends[1:]}})
 
 
 def parts_in(content):
@@ -330,10 +330,9 @@ def of_chat(members, place, calls):
     if answered:
         entry["references"] = list(answered)
     time_ms = time_of_message(members)
-    key = key_of("chat", place, canonical(members))
     if time_ms is not None:
-        return Element("chat", key, {**entry, "timestamp": rfc3339(time_ms)})
-    return Element("chat", key, entry, place)
+        entry["timestamp"] = rfc3339(time_ms)
+    return Element("chat", key_of("chat", place, canonical(members)), entry)
 
 
 class Session:
@@ -353,7 +352,7 @@ class Session:
             form, "entry")
         if kind == "mcp":
             require(kind_of(members) == "mcp", "mcp")
-            return of_memory_server(members, place)
+            return of_memory_server(members)
         if kind == "chat":
             require(is_text(members.get("role")), "role")
             return of_chat(members, place, calls)
@@ -421,7 +420,7 @@ class Session:
         if entry_id in known:
             require(self.is_same(element, known[entry_id]), "another entry")
             return False
-        entry = self.resolved(made(element.members, now_ms + element.delay_ms))
+        entry = self.resolved(made(element.members, now_ms))
         entry["id"] = entry_id
         new[entry_id] = entry
         return True

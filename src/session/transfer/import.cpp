@@ -53,7 +53,7 @@ class Import {
     draft_options_.session_id = core.id;
     draft_options_.adopt_session = true;
     draft_options_.entry_bytes_max = static_cast<size_t>(core.settings.entry_bytes_max);
-    start_ms_ = core.context.clock->now_ms();
+    draft_options_.now_ms = core.context.clock->now_ms();
   }
 
   Status run(transfer::Input& input, Progress& progress) {
@@ -91,7 +91,6 @@ class Import {
     limits.text_bytes_max = element_bytes_max(core_.settings);
     VARVE_TRY(document_.parse(element.text, limits));
     const auto kind = transfer::kind_of(document_.root(), options_.format);
-    draft_options_.now_ms = start_ms_;
     Candidate candidate;
     candidate.line = element.line;
     if (kind == transfer::ImportFormat::kJsonl) {
@@ -140,9 +139,7 @@ class Import {
     return text_with_id.insert(text.rfind('}'), R"(,"id":")" + id + R"(")");
   }
 
-  // Entries without a time get increasing ones, so that their order is kept.
   Result<json::Tree> convert(transfer::ImportFormat kind, const transfer::Element& element) {
-    draft_options_.now_ms = start_ms_ + static_cast<int64_t>(element.ordinal);
     if (kind == transfer::ImportFormat::kMcp) {
       return transfer::entry_of_knowledge(document_.root());
     }
@@ -239,7 +236,6 @@ class Import {
   IdGenerator& ids_;
   const ImportOptions options_;
   ImportReport report_;
-  int64_t start_ms_ = 0;
   entry::DraftOptions draft_options_;
   json::Document document_;  // of the element
   json::Document scratch_;

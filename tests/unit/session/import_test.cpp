@@ -250,7 +250,7 @@ TEST_P(Import, AChatKeepsItsOrderAndGrows) {
   const std::string begin =
       R"([{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"},)"
       R"({"role":"user","content":"Hi"})";
-  const int64_t start_ms = host_.clock.now_ms();
+  const std::string import_time = format_rfc3339(host_.clock.now_ms());
   const json::Tree report = import(begin + "]");
   EXPECT_EQ(counts(report), (Counts{3, 0, 0}));
   EXPECT_EQ(report.get_string("format"), "chat");
@@ -259,10 +259,19 @@ TEST_P(Import, AChatKeepsItsOrderAndGrows) {
             (Counts{1, 3, 0}));
   const auto all = entries();
   ASSERT_EQ(all.size(), 4U);
-  for (int64_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(all[static_cast<size_t>(i)].get_string("timestamp"), format_rfc3339(start_ms + i));
-  }
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].get_string("timestamp"), import_time) << i;
   EXPECT_EQ(all[3].get("content")->get_string("message"), "Again?");
+}
+
+// In the same millisecond.
+TEST_P(Import, WhatIsSaidAfterAnImportedChatIsNewer) {
+  ASSERT_EQ(
+      counts(import(R"([{"role":"user","content":"Hi"},{"role":"assistant","content":"Yes"}])")),
+      (Counts{2, 0, 0}));
+  ASSERT_TRUE(session_->add(R"({"id":"after","type":"message","content":"Tea?"})").ok());
+  const auto newest = session_->query(R"({"sort_by":"time","limit":1})");
+  ASSERT_TRUE(newest.ok()) << newest.status().message();
+  EXPECT_EQ(newest->results.at(0).id(), "after");
 }
 
 // As programs write it that sort the members of an object.

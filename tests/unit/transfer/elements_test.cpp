@@ -52,11 +52,10 @@ std::vector<Taken> take_all(std::string_view text, ImportFormat format = ImportF
     Trickle input(text, step);
     ElementReader reader(input, format, element_bytes_max);
     std::vector<Taken> taken;
-    for (uint64_t ordinal = 0;; ++ordinal) {
+    for (;;) {
       auto element = reader.next();
       EXPECT_TRUE(element.ok()) << element.status().message();
       if (!element.ok() || !*element) break;
-      EXPECT_EQ((*element)->ordinal, ordinal);
       EXPECT_EQ((*element)->text.empty(), !(*element)->fault.empty());
       const std::string& fault = (*element)->fault;
       taken.push_back(
