@@ -208,7 +208,7 @@ class LineReader {
 
   // An import has the parts of a content beside their text; recorded as it is, it is a list.
   [[nodiscard]] std::string_view parts_of_said(std::string_view said, const EntryText& out) const {
-    const auto parts = find("parts");
+    const auto parts = first_not_null({"parts"});
     const bool is_list = !out.is_tool && said.starts_with('[') && is_string(find("role"));
     return parts.empty() && is_list ? said : parts;
   }
@@ -254,7 +254,7 @@ class LineReader {
 
   // A call of a chat is a message, which may make several.
   void read_call(EntryText* out) {
-    const bool is_given = !first_of({"arguments", "args", "input"}).empty();
+    const bool is_given = !first_not_null({"arguments", "args", "input"}).empty();
     if (!is_given && !transfer::calls_in(read_message()).empty()) {
       read_said(out);
     } else {
@@ -284,7 +284,7 @@ class LineReader {
   void read_content(std::string_view type, EntryText* out) {
     is_of_chat_ = out->is_tool || type == "message";
     if (const auto role = find("role"); is_string(role)) out->role = label_of(text_of(role));
-    const bool has_own = !find("call_id").empty();
+    const bool has_own = !first_not_null({"call_id"}).empty();
     const std::string_view call_name = has_own ? "call_id" : "tool_call_id";
     if (is_string(find(call_name))) read_call_id(call_name, out);
     if (out->is_tool) {

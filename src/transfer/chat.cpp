@@ -70,6 +70,12 @@ bool is_one_text(const Tree& content) {
          part.get("text")->is_string() && is_text(part);
 }
 
+// Many programs write null for what is not there.
+bool has(const Tree& message, std::string_view name) {
+  const Tree* member = message.get(name);
+  return member != nullptr && !member->is_null();
+}
+
 // The entry's content: the message's text under "message", a list of parts under "parts", every
 // other member unchanged. Names that the message uses itself are not overwritten.
 Tree content_of(const Tree& message) {
@@ -85,14 +91,14 @@ Tree content_of(const Tree& message) {
       const Tree* parts = message.get(name);
       if (said.empty() && parts != nullptr && parts->is_array()) said = text_of_content(*parts);
     }
-    if (!said.empty() && message.get("message") == nullptr) {
+    if (!said.empty() && !has(message, "message")) {
       content.set("message", Tree::string(said));
     }
     return content;
   }
   const auto free_name = [&](std::string name, std::string_view other) {
-    if (message.get(name) != nullptr) name = other;
-    while (message.get(name) != nullptr) name += '_';
+    if (has(message, name)) name = other;
+    while (has(message, name)) name += '_';
     return name;
   };
   const std::string text = text_of_content(*given);

@@ -11,6 +11,12 @@ namespace {
 
 bool is_text(std::optional<json::Value> value) { return value && value->is_string(); }
 
+// Many programs write null for what is not there.
+std::optional<json::Value> find(json::Value element, std::string_view name) {
+  const auto value = element.find(name);
+  return value && value->kind() != json::Kind::kNull ? value : std::nullopt;
+}
+
 bool is_knowledge(json::Value element) {
   const auto type = element.find("type");
   if (!is_text(type) || element.find("content")) return false;
@@ -22,25 +28,25 @@ bool is_knowledge(json::Value element) {
 // What an API answers names its kind in the `type` that entries have, too: such a message has
 // nothing that only an entry has. A text with an id may be either; the answers' contents are lists.
 bool is_message(json::Value element) {
-  if (!is_text(element.find("role"))) return false;
-  const auto type = element.find("type");
+  if (!is_text(find(element, "role"))) return false;
+  const auto type = find(element, "type");
   if (!type) return true;
-  const auto content = element.find("content");
-  if (!content || (element.find("id") && !content->is_array())) return false;
+  const auto content = find(element, "content");
+  if (!content || (find(element, "id") && !content->is_array())) return false;
   constexpr std::array<std::string_view, 12> kOfEntries = {
       "checksum", "decay_factor", "expires_at", "importance", "references", "relations",
       "seq",      "session_id",   "span_id",    "tags",       "trace_id",   "ttl_seconds"};
   return is_text(type) && type->text() == "message" &&
          std::none_of(kOfEntries.begin(), kOfEntries.end(),
-                      [&](std::string_view name) { return element.find(name).has_value(); });
+                      [&](std::string_view name) { return find(element, name).has_value(); });
 }
 
 }  // namespace
 
 std::string_view type_of_item(json::Value element) {
-  const auto type = element.is_object() ? element.find("type") : std::nullopt;
-  const bool is_item = is_text(type) && is_text(element.find("call_id")) &&
-                       !element.find("content") && !element.find("role");
+  const auto type = element.is_object() ? find(element, "type") : std::nullopt;
+  const bool is_item = is_text(type) && is_text(find(element, "call_id")) &&
+                       !find(element, "content") && !find(element, "role");
   if (!is_item) return {};
   const std::string_view kind = type->text();
   if (kind == "function_call" || kind == "custom_tool_call") return "tool_call";

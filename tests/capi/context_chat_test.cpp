@@ -243,6 +243,22 @@ TEST_F(ContextChat, CallsOfResponsesHaveTheirOutputs) {
 {"role":"assistant","content":"Both."}])");
 }
 
+// As libraries write what is not there.
+TEST_F(ContextChat, AnIdThatIsNullIsNone) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([
+      {"role":"assistant","content":null,"tool_calls":[
+        {"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},
+        {"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]},
+      {"role":"tool","call_id":null,"tool_call_id":"a","content":"sun","name":null},
+      {"role":"tool","call_id":null,"tool_call_id":"b","content":"rain","name":null}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"f {}","tool_call_id":"a"},
+{"role":"assistant","content":"g {}","tool_call_id":"b"},
+{"role":"tool","content":"sun","tool_call_id":"a"},
+{"role":"tool","content":"rain","tool_call_id":"b"}])");
+}
+
 // What a context gave is a chat again.
 TEST_F(ContextChat, AnImportTakesItBack) {
   const std::string_view text = R"([{"role":"user","content":"Look around."},

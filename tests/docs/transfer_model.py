@@ -169,13 +169,13 @@ def kind_of(members):
             return "mcp"
         if type_ == "relation" and {"from", "to", "relationType"} <= members.keys():
             return "mcp"
-    if "role" not in members:
+    there = {name for name, value in members.items() if value is not None}
+    if "role" not in there:
         return "entry"
-    if "type" not in members:
+    if "type" not in there:
         return "chat"
-    own = OF_ENTRIES & members.keys() or "id" in members and not isinstance(
-        members.get("content"), list)
-    return "chat" if type_ == "message" and "content" in members and not own else "entry"
+    own = OF_ENTRIES & there or "id" in there and not isinstance(members.get("content"), list)
+    return "chat" if type_ == "message" and "content" in there and not own else "entry"
 
 
 def entity_key(name):

@@ -196,6 +196,10 @@ TEST(EntryText, KnowsSpeakersAndCalls) {
   EXPECT_EQ(result.call_key, std::string("call_id\0sc1", 11));
   EXPECT_EQ(read("tool_result", R"({"tool_call_id":"c2"})").call_id, "c2");
   EXPECT_EQ(read("tool_result", R"({"call_id":3})").call_key, "");
+  EXPECT_EQ(read("tool_result", R"({"call_id":null,"tool_call_id":"c2"})").call_key,
+            std::string("tool_call_id\0sc2", 16));
+  EXPECT_EQ(shown("tool_call", R"({"role":"assistant","input":null,"tool_calls":[{"name":"f"}]})"),
+            "tool_call: f");
 }
 
 // Most entries are read without a Document; a name with an escape before the content leads to one.

@@ -53,6 +53,12 @@ TEST_F(Convert, TellsKindsApart) {
       {R"({"type":"message","role":"user"})", ImportFormat::kJsonl},
       {R"({"type":"message","content":[]})", ImportFormat::kJsonl},
       {R"({"role":1,"content":"x"})", ImportFormat::kJsonl},
+      // Null is what is not there.
+      {R"({"type":null,"role":"user","content":"x"})", ImportFormat::kChat},
+      {R"({"id":null,"type":"message","role":"user","content":"x","tags":null})",
+       ImportFormat::kChat},
+      {R"({"type":"function_call","call_id":"c","role":null,"content":null})", ImportFormat::kChat},
+      {R"({"type":"message","role":"user","content":null})", ImportFormat::kJsonl},
       {"[1]", ImportFormat::kJsonl},
       {"null", ImportFormat::kJsonl},
   };
@@ -263,6 +269,8 @@ TEST_F(Convert, TheMessagesOwnMembersAreNotReplaced) {
             R"("role":"user"})");
   EXPECT_EQ(content(message(R"({"role":"user","message":1,"content_text":2,"content":"a"})")),
             R"({"content_text":2,"content_text_":"a","message":1,"role":"user"})");
+  EXPECT_EQ(content(message(R"({"role":"user","message":null,"parts":null,"content":["a",{}]})")),
+            R"({"message":"a","parts":["a",{}],"role":"user"})");
 }
 
 TEST_F(Convert, WhatStandsUnderMessageAlreadyStays) {
