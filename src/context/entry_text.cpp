@@ -145,7 +145,8 @@ class LineReader {
   // What a tool was given or gave when it is under no name that is known: all members but those
   // that are said otherwise. Empty when there are none.
   std::string other_members() {
-    static constexpr std::string_view kSaid[] = {"name", "tool", "call_id", "tool_call_id", "role"};
+    static constexpr std::string_view kSaid[] = {"name",    "tool",         "tool_name",
+                                                 "call_id", "tool_call_id", "role"};
     std::string text;
     for (const Member& member : members_) {
       if (std::find(std::begin(kSaid), std::end(kSaid), member.name) != std::end(kSaid)) continue;
@@ -157,7 +158,7 @@ class LineReader {
 
   std::string tool_text(Names details) {
     std::string text;
-    const auto name = first_not_null({"name", "tool"});
+    const auto name = first_not_null({"name", "tool", "tool_name"});
     if (!name.empty()) text = text::make_one_line(text_of(name));
     const auto detail = best_of(details);
     if (name.empty() && detail.empty()) return is_silent() ? std::string() : text_of(content_);
@@ -178,6 +179,15 @@ class LineReader {
     return text;
   }
 
+  // By the kinds of parts, and the members of Gemini's.
+  static bool may_have_tools(std::string_view parts) {
+    static constexpr std::string_view kSigns[] = {"\"tool_", "\"server_tool_use", "\"mcp_tool_use",
+                                                  "\"function"};
+    return std::any_of(std::begin(kSigns), std::end(kSigns), [parts](std::string_view sign) {
+      return parts.find(sign) != std::string_view::npos;
+    });
+  }
+
   // A message of a chat, as far as it has calls or results of tools.
   json::Tree read_message() { return read_message(find("parts")); }
   json::Tree read_message(std::string_view parts) {
@@ -185,11 +195,7 @@ class LineReader {
     for (const std::string_view name : {"tool_calls", "function_call", "parts"}) {
       const std::string_view value = name == "parts" ? parts : find(name);
       if (!value.starts_with('[') && !value.starts_with('{')) continue;
-      if (name == "parts" && value.find("\"tool_") == std::string_view::npos &&
-          value.find("\"server_tool_use") == std::string_view::npos &&
-          value.find("\"mcp_tool_use") == std::string_view::npos) {
-        continue;  // pictures are long
-      }
+      if (name == "parts" && !may_have_tools(value)) continue;  // pictures are long
       auto member = json::Tree::parse(value, entry::line_limits());
       is_wrong_ = is_wrong_ || !member.ok();
       if (member.ok()) message.set(name, *std::move(member));
@@ -197,9 +203,10 @@ class LineReader {
     return message;
   }
 
-  // A list of parts as it reads; empty where nothing in it was said.
+  // A list of parts, or the only one, as it reads; empty where nothing in it was said.
   std::string text_of_said(std::string_view value) {
-    if (!value.starts_with('[') || !is_string(find("role"))) return text_of(value);
+    const bool is_part = value.starts_with('{') && value == find("parts");
+    if (!(is_part || value.starts_with('[')) || !is_string(find("role"))) return text_of(value);
     auto parts = json::Tree::parse(value, entry::line_limits());
     if (!parts.ok()) return text_of(value);
     std::string text = transfer::text_of_content(*parts);

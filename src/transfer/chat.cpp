@@ -49,16 +49,9 @@ std::optional<int64_t> time_of(const Tree& message) {
   return std::nullopt;
 }
 
-bool is_kind(const Tree& part, std::initializer_list<std::string_view> kinds) {
-  const std::string kind = part.get_string("type");
-  for (const auto wanted : kinds) {
-    if (kind == wanted) return true;
-  }
-  return false;
-}
-
 bool is_text(const Tree& part) {
-  return part.is_string() || is_kind(part, {"text", "input_text", "output_text"});
+  const std::string kind = part.get_string("type");
+  return part.is_string() || kind == "text" || kind == "input_text" || kind == "output_text";
 }
 
 // Whether a list of parts, or a single one, holds no more than its text.
@@ -89,7 +82,7 @@ Tree content_of(const Tree& message) {
     std::string said = audio == nullptr ? "" : audio->get_string("transcript");
     for (const auto name : {"parts", "blocks"}) {  // as Gemini and LlamaIndex have them
       const Tree* parts = message.get(name);
-      if (said.empty() && parts != nullptr && parts->is_array()) said = text_of_content(*parts);
+      if (said.empty() && parts != nullptr && !parts->is_string()) said = text_of_content(*parts);
     }
     if (!said.empty() && !has(message, "message")) {
       content.set("message", Tree::string(said));
@@ -128,20 +121,8 @@ std::string_view type_of_message(const Tree& message) {
   if (role == "tool" || role == "function") return "tool_result";
   // As a context tells a call, whose name and arguments are the text.
   if (role == "assistant" && !message.get_string("tool_call_id").empty()) return "tool_call";
-  const Tree* call = message.get("function_call");
-  const Tree* calls = message.get("tool_calls");
-  bool has_call =
-      (call != nullptr && !call->is_null()) || (calls != nullptr && !calls->items().empty());
-  bool has_result = false;
-  const Tree* content = message.get("content");
-  if (content != nullptr) {
-    for (const Tree& part : content->items()) {
-      has_call = has_call || is_call(part.get_string("type"));
-      has_result = has_result || is_kind(part, {"tool_result"});
-    }
-  }
-  if (has_call) return "tool_call";
-  return has_result ? "tool_result" : "message";
+  if (!call_objects(message, {"content", "parts"}).empty()) return "tool_call";
+  return result_objects(message, {"content", "parts"}).empty() ? "message" : "tool_result";
 }
 
 Result<Tree> entry_of_message(json::Value element, uint64_t place) {

@@ -1,94 +1,80 @@
 #include "transfer/chat_calls.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 #include "base/hash.h"
-#include "transfer/convert.h"
+#include "transfer/chat_text.h"
 
 namespace varve::transfer {
 namespace {
 
-using json::Value;
+using json::Tree;
 
-std::optional<std::string_view> text_in(Value object, std::string_view name) {
-  const auto value = object.is_object() ? object.find(name) : std::nullopt;
-  if (!value || !value->is_string()) return std::nullopt;
-  return value->text();
-}
-
-template <typename Visit>
-void for_each_in(Value message, std::string_view list, Visit visit) {
-  const auto items = message.find(list);
-  if (!items || !items->is_array()) return;
-  items->for_each_item([&](Value item) {
-    visit(item);
-    return true;
-  });
-}
-
-uint64_t key_of_id(std::string_view id) { return hash64(id); }
-
-uint64_t key_of_name(std::string_view name) {
-  constexpr uint64_t kNames = 1;  // an id that is equal to a name is something else
-  return hash64(name, kNames);
-}
-
-// Visits the keys of the calls that the message makes.
-template <typename Visit>
-void for_each_call(Value message, Visit visit) {
-  const auto visit_id = [&](Value call) {
-    if (const auto id = text_in(call, "id")) visit(key_of_id(*id));
-  };
-  for_each_in(message, "tool_calls", visit_id);
-  for_each_in(message, "content", [&](Value part) {
-    if (is_call(text_in(part, "type").value_or(""))) visit_id(part);
-  });
-  // An item of a response, and a call as a context tells it, are the call themselves.
-  if (type_of_item(message) == "tool_call") visit(key_of_id(*text_in(message, "call_id")));
-  const auto told = text_in(message, "tool_call_id");
-  if (told && text_in(message, "role") == "assistant") visit(key_of_id(*told));
-  const auto call = message.find("function_call");
-  const auto name = call ? text_in(*call, "name") : std::nullopt;
-  if (name) visit(key_of_name(*name));
-}
-
-// Visits the keys of the calls that the message has results of.
-template <typename Visit>
-void for_each_answered(Value message, Visit visit) {
-  const bool is_call = text_in(message, "role") == "assistant";
-  const auto id_of_call = text_in(message, "tool_call_id");
-  if (id_of_call && !is_call) visit(key_of_id(*id_of_call));
-  if (type_of_item(message) == "tool_result") visit(key_of_id(*text_in(message, "call_id")));
-  for_each_in(message, "content", [&](Value part) {
-    const auto id = text_in(part, "tool_use_id");
-    if (id && text_in(part, "type") == "tool_result") visit(key_of_id(*id));
-  });
-  const auto name = text_in(message, "name");
-  if (name && text_in(message, "role") == "function") visit(key_of_name(*name));
+std::optional<uint64_t> hash_of(const Tree* text) {
+  if (text == nullptr || !text->is_string()) return std::nullopt;
+  return hash64(text->text());
 }
 
 }  // namespace
 
-std::vector<std::string> ChatCalls::answered_by(Value message) const {
+// An item of a response, which has no role, and a call as a context tells it are the call
+// themselves. The name of one who speaks is that of no tool.
+std::vector<ChatCalls::Key> ChatCalls::keys_of_calls(const Tree& entry) {
+  const Tree& content = *entry.get("content");
+  std::vector<Key> keys;
+  for (const Tree* call : call_objects(content, {"parts", "content_parts"})) {
+    keys.push_back({hash_of(call->get("id")), hash_of(called_in(*call).get("name"))});
+  }
+  const std::string role = content.get_string("role");
+  const auto told = hash_of(content.get("tool_call_id"));
+  if (told && role == "assistant") keys.push_back({told, {}});
+  if (role.empty() && entry.get_string("type") == "tool_call") {
+    keys.push_back({hash_of(content.get("call_id")), hash_of(content.get("name"))});
+  }
+  return keys;
+}
+
+std::vector<ChatCalls::Key> ChatCalls::keys_of_answers(const Tree& entry) {
+  const Tree& content = *entry.get("content");
+  const std::string role = content.get_string("role");
+  Key own;
+  if (role.empty() && entry.get_string("type") == "tool_result") {
+    own.id = hash_of(content.get("call_id"));
+  } else if (role != "assistant") {
+    own.id = hash_of(content.get("tool_call_id"));
+  }
+  if (role == "tool" || role == "function") {
+    own.name = hash_of(content.get("tool_name"));  // as Ollama has it, which once had `name`
+    if (!own.name) own.name = hash_of(content.get("name"));
+  }
+  std::vector<Key> keys = {own};
+  for (const Tree* result : result_objects(content, {"parts", "content_parts"})) {
+    keys.push_back({hash_of(call_id_of(*result)), hash_of(result->get("name"))});
+  }
+  return keys;
+}
+
+std::vector<std::string> ChatCalls::answered_by(const Tree& entry) const {
   std::vector<std::string> ids;
-  for_each_answered(message, [&](uint64_t key) {
-    const auto call = std::find_if(calls_.begin(), calls_.end(),
-                                   [&](const Call& known) { return known.key == key; });
-    if (call == calls_.end()) return;
+  for (const Key& answer : keys_of_answers(entry)) {
+    const auto call = std::find_if(calls_.begin(), calls_.end(), [&](const Call& known) {
+      if (answer.id) return known.key.id == answer.id;
+      return answer.name && known.key.name == answer.name;
+    });
+    if (call == calls_.end()) continue;
     if (std::find(ids.begin(), ids.end(), call->entry_id) == ids.end()) {
       ids.push_back(call->entry_id);
     }
-  });
+  }
   return ids;
 }
 
-void ChatCalls::note(Value message, const std::string& entry_id) {
-  for_each_call(message, [&](uint64_t key) {
-    calls_.push_front({key, entry_id});
+void ChatCalls::note(const Tree& entry) {
+  for (const Key& key : keys_of_calls(entry)) {
+    calls_.push_front({key, entry.get_string("id")});
     if (calls_.size() > kCallsMax) calls_.pop_back();
-  });
+  }
 }
 
 }  // namespace varve::transfer

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "json/document.h"
+#include "json/tree.h"
 
 namespace varve::transfer {
 
@@ -17,18 +18,28 @@ class ChatCalls {
   // Calls that are remembered, the latest: a result follows its call closely.
   static constexpr size_t kCallsMax = 256;
 
-  // The ids of the entries whose calls the message answers, each once, in the order of the answers.
-  // A call is the last one so far of its id, or where calls have none (`function_call`), its name.
-  [[nodiscard]] std::vector<std::string> answered_by(json::Value message) const;
+  // Both take what entry_of_message() made of a message.
 
-  // `message` became the entry with this id.
-  void note(json::Value message, const std::string& entry_id);
+  // The ids of the entries whose calls the message answers, each once, in the order of the answers.
+  // A call is the last one so far of the answer's id, or where this has none, of its name.
+  [[nodiscard]] std::vector<std::string> answered_by(const json::Tree& entry) const;
+
+  void note(const json::Tree& entry);
 
  private:
+  // What a call and its answer have in common. Hashes: they may be of any length.
+  struct Key {
+    std::optional<uint64_t> id;
+    std::optional<uint64_t> name;  // of the tool
+  };
   struct Call {
-    uint64_t key = 0;  // a hash: an id may be of any length
+    Key key;
     std::string entry_id;
   };
+
+  static std::vector<Key> keys_of_calls(const json::Tree& entry);
+  static std::vector<Key> keys_of_answers(const json::Tree& entry);
+
   std::deque<Call> calls_;  // the latest first
 };
 

@@ -1,8 +1,6 @@
 #include "transfer/chat_text.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <string_view>
 #include <utility>
 
 #include "transfer/convert.h"
@@ -18,24 +16,54 @@ void append_text(std::string_view text, std::string& out) {
   out += text;
 }
 
+// Each of the parts under these names; a part may stand there without a list.
 template <typename Visit>
-void for_each_in(const Tree& message, std::string_view list, Visit visit) {
-  const Tree* found = message.get(list);
-  if (found == nullptr) return;
-  for (const Tree& item : found->items()) visit(item);
+void for_each_part(const Tree& message, Names names, Visit visit) {
+  for (const auto name : names) {
+    const Tree* parts = message.get(name);
+    if (parts == nullptr) continue;
+    if (parts->is_object()) visit(*parts);
+    for (const Tree& part : parts->items()) visit(part);
+  }
 }
 
-// Unless it tells no name. What is called may be in a member of the call.
-void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
-  const Tree* called = &call;
-  for (const auto name : {"function", "custom"}) {
-    const Tree* inner = call.get(name);
-    if (inner != nullptr && inner->is_object()) called = inner;
+// The first of these members that is an object.
+const Tree* object_in(const Tree& object, Names names) {
+  for (const auto name : names) {
+    const Tree* inner = object.get(name);
+    if (inner != nullptr && inner->is_object()) return inner;
   }
-  ToolTurn turn{call.get_string("id"), called->get_string("name"), false};
+  return nullptr;
+}
+
+const Tree* string_in(const Tree& object, Names names) {
+  for (const auto name : names) {
+    const Tree* text = object.get(name);
+    if (text != nullptr && text->is_string()) return text;
+  }
+  return nullptr;
+}
+
+// Gemini's parts have no type. Its interface writes names in camel case, its library for Python
+// others, with null for each member that a part does not have.
+const Tree* call_in(const Tree& part) {
+  if (is_call(part.get_string("type"))) return &part;
+  return object_in(part, {"functionCall", "function_call"});
+}
+const Tree* response_in(const Tree& part) {
+  return object_in(part, {"functionResponse", "function_response"});
+}
+const Tree* result_in(const Tree& part) {
+  return part.get_string("type") == "tool_result" ? &part : response_in(part);
+}
+
+// Unless it tells no name.
+void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
+  const Tree& called = called_in(call);
+  ToolTurn turn{call.get_string("id"), called.get_string("name"), false};
   if (turn.text.empty()) return;
   for (const auto name : {"arguments", "args", "input"}) {
-    const Tree* given = called->get(name);
+    const Tree* given = called.get(name);
     if (given == nullptr || given->is_null()) continue;
     const std::string text = given->is_string() ? given->text() : given->canonical();
     if (!text.empty()) turn.text.append(" ").append(text);
@@ -45,7 +73,6 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   calls->push_back(std::move(turn));
 }
 
-// Gemini's parts have no type.
 bool is_thought(const Tree& part) {
   const std::string kind = part.get_string("type");
   return kind.ends_with("thinking") || kind.starts_with("reasoning") || part.get_bool("thought");
@@ -54,11 +81,12 @@ bool is_thought(const Tree& part) {
 // What a model thinks is not what it says; calls and results are told as such.
 bool is_unsaid_part(const Tree& part) {
   const std::string kind = part.get_string("type");
-  return is_thought(part) || kind.ends_with("tool_use") || kind.ends_with("_result");
+  return is_thought(part) || kind.ends_with("tool_use") || kind.ends_with("_result") ||
+         call_in(part) != nullptr || result_in(part) != nullptr;
 }
 
 // The first text under one of these names.
-std::string first_text(const Tree& object, std::initializer_list<std::string_view> names) {
+std::string first_text(const Tree& object, Names names) {
   for (const auto name : names) {
     if (std::string text = object.get_string(name); !text.empty()) return text;
   }
@@ -76,10 +104,33 @@ std::string mark_of(const Tree& part) {
   return "[" + kind + (name.empty() ? "" : " " + name) + "]";
 }
 
+// What a function gave is an object, which often has a single member for all of it.
+std::string text_of_given(const Tree& given) {
+  if (given.is_string()) return given.text();
+  if (given.members().size() != 1) return given.canonical();
+  const auto& [name, value] = given.members().front();
+  std::string text = value.is_string() ? value.text() : value.canonical();
+  if (name == "error") return "error: " + text;
+  for (const auto usual : {"result", "output", "content", "message"}) {
+    if (name == usual) return text;
+  }
+  return given.canonical();
+}
+
+// Its name, since it may have no id, and what it gave.
+std::string text_of_response(const Tree& response) {
+  std::string text = response.get_string("name");
+  const Tree* given = response.get("response");
+  if (given == nullptr || given->is_null()) return text;
+  const std::string what = text_of_given(*given);
+  return text.append(text.empty() || what.empty() ? "" : " ").append(what);
+}
+
 // Its own, what it refuses, and that of a document in it.
 std::string text_of_part(const Tree& part) {
   if (part.is_string()) return part.text();
   if (!part.is_object() || is_thought(part)) return {};
+  if (const Tree* response = response_in(part)) return text_of_response(*response);
   std::string text = first_text(part, {"text", "refusal"});
   // As a message of OpenAI's assistants has it, with its annotations.
   const Tree* annotated = part.get("text");
@@ -93,11 +144,44 @@ std::string text_of_part(const Tree& part) {
     if (document->get_string("type") == "text") append_text(document->get_string("data"), text);
   }
   // The model would take what failed for done.
-  if (part.get_bool("is_error")) return text.empty() ? "error" : "error: " + text;
+  if (part.get_bool("is_error") || part.get_bool("isError"))
+    return text.empty() ? "error" : "error: " + text;
   return text.empty() ? mark_of(part) : text;
 }
 
 }  // namespace
+
+std::vector<const Tree*> call_objects(const Tree& message, Names parts) {
+  std::vector<const Tree*> calls;
+  if (const Tree* list = message.get("tool_calls")) {
+    for (const Tree& call : list->items()) calls.push_back(&call);
+  }
+  const Tree* function = message.get("function_call");
+  if (function != nullptr && !function->is_null()) calls.push_back(function);
+  for_each_part(message, parts, [&](const Tree& part) {
+    if (const Tree* call = call_in(part)) calls.push_back(call);
+  });
+  return calls;
+}
+
+std::vector<const Tree*> result_objects(const Tree& message, Names parts) {
+  std::vector<const Tree*> results;
+  for_each_part(message, parts, [&](const Tree& part) {
+    if (const Tree* result = result_in(part)) results.push_back(result);
+  });
+  return results;
+}
+
+const Tree& called_in(const Tree& call) {
+  const Tree* called = object_in(call, {"function", "custom"});
+  return called == nullptr ? call : *called;
+}
+
+// The Model Context Protocol has the second name. A part may have an id of its own.
+const Tree* call_id_of(const Tree& result) {
+  const bool is_part = result.get_string("type") == "tool_result";
+  return is_part ? string_in(result, {"tool_use_id", "toolUseId"}) : string_in(result, {"id"});
+}
 
 std::string text_of_content(const Tree& content) {
   if (content.is_string()) return content.text();
@@ -108,25 +192,24 @@ std::string text_of_content(const Tree& content) {
 }
 
 bool is_unsaid(const Tree& parts) {
+  if (parts.is_object()) return is_unsaid_part(parts);
   return std::all_of(parts.items().begin(), parts.items().end(),
                      [](const Tree& part) { return part.is_object() && is_unsaid_part(part); });
 }
 
 std::vector<ToolTurn> calls_in(const Tree& message) {
   std::vector<ToolTurn> calls;
-  for_each_in(message, "tool_calls", [&](const Tree& call) { append_call(call, &calls); });
-  if (const Tree* call = message.get("function_call")) append_call(*call, &calls);
-  for_each_in(message, "parts", [&](const Tree& part) {
-    if (is_call(part.get_string("type"))) append_call(part, &calls);
-  });
+  for (const Tree* call : call_objects(message, {"parts"})) append_call(*call, &calls);
   return calls;
 }
 
 std::vector<ToolTurn> results_in(const Tree& message) {
   std::vector<ToolTurn> results;
-  for_each_in(message, "parts", [&](const Tree& part) {
-    if (part.get_string("type") != "tool_result") return;
-    results.push_back({part.get_string("tool_use_id"), text_of_part(part), false});
+  for_each_part(message, {"parts"}, [&](const Tree& part) {
+    const Tree* result = result_in(part);
+    if (result == nullptr) return;
+    const Tree* id = call_id_of(*result);
+    results.push_back({id == nullptr ? std::string() : id->text(), text_of_part(part), false});
   });
   return results;
 }
@@ -135,7 +218,7 @@ std::string said_beside_results(const Tree& parts) {
   Tree said = Tree::array();
   bool has_result = false;
   for (const Tree& part : parts.items()) {
-    const bool is_result = part.is_object() && part.get_string("type") == "tool_result";
+    const bool is_result = result_in(part) != nullptr;
     has_result = has_result || is_result;
     if (!is_result) said.push(part);
   }

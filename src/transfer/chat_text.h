@@ -1,18 +1,36 @@
 // What a message of a chat says: its text, the calls of tools that it makes, the results it brings.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/tree.h"
 
 namespace varve::transfer {
 
+using Names = std::initializer_list<std::string_view>;
+
+// The objects that call a tool in a message: those in `tool_calls`, `function_call`, and those of
+// the parts that stand under these names. A part is such an object, or as Gemini writes it, has it.
+[[nodiscard]] std::vector<const json::Tree*> call_objects(const json::Tree& message, Names parts);
+
+// Of the parts, those with a result.
+[[nodiscard]] std::vector<const json::Tree*> result_objects(const json::Tree& message, Names parts);
+
+// What has the name and the arguments of a call: the call, or a member of it.
+[[nodiscard]] const json::Tree& called_in(const json::Tree& call);
+
+// The id of the call that a result is of; null when it has none.
+[[nodiscard]] const json::Tree* call_id_of(const json::Tree& result);
+
 // The readable text of a content, which is text or a list of parts. A part without text is told by
 // its kind: "[image]".
 [[nodiscard]] std::string text_of_content(const json::Tree& content);
 
-// Whether none of the parts is for whom the message is sent to: thoughts, calls and results.
+// Whether none of the parts, or the only one, is for whom the message is sent to: thoughts, calls
+// and results.
 [[nodiscard]] bool is_unsaid(const json::Tree& parts);
 
 struct ToolTurn {
@@ -21,11 +39,9 @@ struct ToolTurn {
   bool is_answered = false;  // a call of the server's own tools: its message has the result, too
 };
 
-// Calls as the APIs of OpenAI and Anthropic write them, in this order: `tool_calls`,
-// `function_call`, and `tool_use` among the `parts`, where an import puts the parts of a content.
+// Calls that tell a name, and results: of a message as it is in an entry, where an import puts the
+// parts of a content under `parts`.
 [[nodiscard]] std::vector<ToolTurn> calls_in(const json::Tree& message);
-
-// The parts `tool_result`.
 [[nodiscard]] std::vector<ToolTurn> results_in(const json::Tree& message);
 
 // What is said among the parts of a content beside such parts; empty where there are none.

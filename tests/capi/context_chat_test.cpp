@@ -243,6 +243,62 @@ TEST_F(ContextChat, CallsOfResponsesHaveTheirOutputs) {
 {"role":"assistant","content":"Both."}])");
 }
 
+// They have no ids: that of the entry stands for it.
+TEST_F(ContextChat, CallsOfGeminiHaveTheirResponses) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","parts":[{"text":"Sun?"}]},
+      {"role":"model","parts":[{"text":"I look."},{"functionCall":{"name":"f","args":{"n":1}}}]},
+      {"role":"function","parts":[{"functionResponse":{"name":"f","response":{"result":"sun"}}}]},
+      {"role":"model","parts":[{"function_call":{"id":"b","name":"g","args":{}},"text":null}]},
+      {"role":"user","parts":[{"function_response":{"id":"b","name":"g","response":{"error":"x"}},
+                               "text":null}]},
+      {"role":"model","parts":[{"text":"Sun."}]}])")
+                  .ok());
+  const Chat chat = this->chat();
+  ASSERT_EQ(chat.messages.size(), 7U) << chat.text;
+  const std::string id(chat.messages[2].as_object().at("tool_call_id").as_string());
+  EXPECT_TRUE(id.starts_with("chat_")) << id;
+  EXPECT_EQ(chat.text, R"([{"role":"user","content":"Sun?"},
+{"role":"assistant","content":"I look."},
+{"role":"assistant","content":"f {\"n\":1}","tool_call_id":")" +
+                           id + R"("},
+{"role":"tool","content":"f sun","tool_call_id":")" +
+                           id + R"("},
+{"role":"assistant","content":"g {}","tool_call_id":"b"},
+{"role":"tool","content":"g error: x","tool_call_id":"b"},
+{"role":"assistant","content":"Sun."}])");
+}
+
+TEST_F(ContextChat, CallsOfOllamaHaveTheirResults) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":"Sun?"},
+      {"role":"assistant","content":"","tool_calls":[
+        {"function":{"name":"f","arguments":{"n":1}}}]},
+      {"role":"tool","content":"sun","tool_name":"f"}])")
+                  .ok());
+  const Chat chat = this->chat();
+  ASSERT_EQ(chat.messages.size(), 3U) << chat.text;
+  const std::string id(chat.messages[1].as_object().at("tool_call_id").as_string());
+  EXPECT_EQ(chat.text, R"([{"role":"user","content":"Sun?"},
+{"role":"assistant","content":"f {\"n\":1}","tool_call_id":")" +
+                           id + R"("},
+{"role":"tool","content":"f sun","tool_call_id":")" +
+                           id + R"("}])");
+}
+
+// As the Model Context Protocol has messages.
+TEST_F(ContextChat, CallsThatAreTheOnlyPartHaveTheirResults) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":{"type":"text","text":"Sun?"}},
+      {"role":"assistant","content":{"type":"tool_use","id":"a","name":"f","input":{"n":1}}},
+      {"role":"user","content":{"type":"tool_result","toolUseId":"a",
+                                "content":[{"type":"text","text":"sun"}]}}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Sun?"},
+{"role":"assistant","content":"f {\"n\":1}","tool_call_id":"a"},
+{"role":"tool","content":"sun","tool_call_id":"a"}])");
+}
+
 // As libraries write what is not there.
 TEST_F(ContextChat, AnIdThatIsNullIsNone) {
   ASSERT_TRUE(session

@@ -206,6 +206,27 @@ class ChatLog(Conversation):
                 self.assertEqual([line[7:].strip() for line in lines],
                                  ["tool_call  I look.", 'search {"q":"tea"}'])
 
+    def test_calls_and_results_of_gemini_ollama_and_mcp_are_shown(self):
+        messages = [
+            {"role": "model", "parts": [{"text": "I look."},
+                                        {"functionCall": {"name": "f", "args": {"n": 1}}}]},
+            {"role": "user", "parts": [{"functionResponse": {
+                "name": "f", "response": {"result": "sun"}}}]},
+            {"role": "model", "parts": [{"text": None, "function_call": {"name": "g"}}]},
+            {"role": "assistant", "content": "", "tool_calls": [
+                {"function": {"name": "h", "arguments": {"n": 2}}}]},
+            {"role": "tool", "content": "rain", "tool_name": "h"},
+            {"role": "assistant", "content": {"type": "tool_use", "id": "a", "name": "k",
+                                              "input": {}}},
+            {"role": "user", "content": {"type": "tool_result", "toolUseId": "a",
+                                         "content": [{"type": "text", "text": "snow"}]}}]
+        self.run_cli("import", "forms", "-", stdin=json.dumps(messages))
+        lines = self.run_cli("chat-log", "forms").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines],
+                         ["tool_call    I look.", 'f {"n":1}', "tool_result  f sun",
+                          "tool_call    g", 'tool_call    h {"n":2}', "tool_result  h rain",
+                          "tool_call    k {}", "tool_result  snow"])
+
     def test_a_failure_is_shown(self):
         for number, result in enumerate(({"result": None, "error": "boom"},
                                          {"result": "half", "error": "boom"},

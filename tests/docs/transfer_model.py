@@ -215,13 +215,39 @@ def texts_of(content):
     for part in parts_in(content):
         if is_text(part):
             found.append(part)
+        elif isinstance(part, dict) and response_in(part):
+            found.append(text_of_response(response_in(part)))
         elif isinstance(part, dict) and part.get("type") != "thinking":
             said = texts_of(part.get("text")) if is_text(part.get("text")) else []
             said += texts_of(part.get("content"))
-            kind = part["type"] if is_text(part.get("type")) else "tool_use"
+            kind = part["type"] if is_text(part.get("type")) and part["type"] else "tool_use"
             unsaid = "text" in part or kind.endswith(("tool_use", "_result"))
             found += [] if said == [""] else said or ([] if unsaid else [f"[{kind}]"])
     return list(filter(None, found))
+
+
+def inner(part, *names):
+    """As Gemini has calls and results in a part."""
+    return next((part[name] for name in names if isinstance(part.get(name), dict)), None)
+
+
+def response_in(part):
+    return inner(part, "functionResponse", "function_response")
+
+
+def text_of_response(response):
+    """Its name and what it gave: an object, often of one member."""
+    name = response["name"] if is_text(response.get("name")) else ""
+    given = response.get("response")
+    if given is None:
+        return name
+    text = given if is_text(given) else canonical(given)
+    if isinstance(given, dict) and len(given) == 1:
+        [(member, value)] = given.items()
+        if member in ("result", "output", "content", "message", "error"):
+            text = ("error: " if member == "error" else "") + (
+                value if is_text(value) else canonical(value))
+    return " ".join(filter(None, [name, text]))
 
 
 def kind_of_part(part):
@@ -245,16 +271,31 @@ def is_told_call(members):
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
+def parts_of(members):
+    """Those of a message that are objects."""
+    return [part for name in ("content", "parts") for part in parts_in(members.get(name))
+            if isinstance(part, dict)]
+
+
+def calls_among(parts):
+    found = [part if kind_of_part(part) in CALLS else inner(part, "functionCall", "function_call")
+             for part in parts]
+    return [call for call in found if call is not None]
+
+
+def results_among(parts):
+    found = [part if kind_of_part(part) == "tool_result" else response_in(part) for part in parts]
+    return [result for result in found if result is not None]
+
+
 def type_of_message(members):
-    parts = members.get("content")
-    kinds = set(map(kind_of_part, parts)) if isinstance(parts, list) else set()
     if members["role"] in ("tool", "function"):
         return "tool_result"
     if is_told_call(members):
         return "tool_call"
-    if members.get("tool_calls") or members.get("function_call") or kinds & set(CALLS):
+    if members.get("tool_calls") or members.get("function_call") or calls_among(parts_of(members)):
         return "tool_call"
-    return "tool_result" if "tool_result" in kinds else "message"
+    return "tool_result" if results_among(parts_of(members)) else "message"
 
 
 def time_of_number(number):
@@ -285,50 +326,63 @@ def time_of_message(members):
     return None
 
 
-def parts_of(members, kinds):
-    """Those objects among the parts of a message."""
-    parts = members.get("content")
-    return [part for part in (parts if isinstance(parts, list) else [])
-            if isinstance(part, dict) and part.get("type") in kinds]
+def text_or_none(value):
+    return value if is_text(value) else None
 
 
 def calls_of(members):
-    """The ids of the calls that a message makes; a function without ids by its name."""
+    """[(id, name)] of the calls that a message makes, each with None for what it has not."""
     calls = members.get("tool_calls")
-    found = [call.get("id") for call in (calls if isinstance(calls, list) else [])
-             if isinstance(call, dict)]
-    found += [part.get("id") for part in parts_of(members, CALLS)]
-    found += [members["tool_call_id"]] if is_told_call(members) else []
+    made = [call for call in (calls if isinstance(calls, list) else []) if isinstance(call, dict)]
     function = members.get("function_call")
-    name = function.get("name") if isinstance(function, dict) else None
-    return [*filter(is_text, found), *([("name", name)] if is_text(name) else [])]
+    made += [function] if isinstance(function, dict) else []
+    made += calls_among(parts_of(members))
+    found = [(call.get("id"), (inner(call, "function") or call).get("name")) for call in made]
+    found += [(members["tool_call_id"], None)] if is_told_call(members) else []
+    return [tuple(map(text_or_none, each)) for each in found]
 
 
 def answers_of(members):
-    """Those whose results a message has."""
-    found = [] if is_told_call(members) else [members.get("tool_call_id")]
-    found += [part.get("tool_use_id") for part in parts_of(members, ("tool_result",))]
-    name = members.get("name") if members["role"] == "function" else None
-    return [*filter(is_text, found), *([("name", name)] if is_text(name) else [])]
+    """[(id, name)] of those whose results a message has."""
+    id_ = None if members["role"] == "assistant" else members.get("tool_call_id")
+    names = [members.get(name) for name in ("tool_name", "name") if is_text(members.get(name))]
+    is_tools = members["role"] in ("tool", "function")
+    found = [(id_, names[0] if is_tools and names else None)]
+    for result in results_among(parts_of(members)):
+        ids = ("tool_use_id", "toolUseId") if kind_of_part(result) == "tool_result" else ("id",)
+        found.append((next((result[id_] for id_ in ids if is_text(result.get(id_))), None),
+                      result.get("name")))
+    return [tuple(map(text_or_none, each)) for each in found]
 
 
-def of_chat(members, place, calls):
-    """calls: those of the messages before it, [(what it is called, key of its entry)]."""
+def is_answer(answer, call):
+    """By the id, or where the answer has none, by the name."""
+    at = 0 if answer[0] is not None else 1
+    return answer[at] is not None and answer[at] == call[at]
+
+
+def content_of(members):
     content = {name: value for name, value in members.items() if name != "content"}
     said = members.get("content")
     if is_text(said):
         content["message"] = said
-    elif said is not None:
-        texts = texts_of(said)
-        if texts:
-            content["message"] = "\n\n".join(texts)
-        if not is_one_plain_text(said):
-            content["parts"] = said
-    entry = {"type": type_of_message(members), "content": content}
-    made_by = dict(calls[-CALLS_MAX:])
-    answered = dict.fromkeys(made_by[call] for call in answers_of(members) if call in made_by)
-    if answered:
-        entry["references"] = list(answered)
+        return content
+    texts = texts_of(parts_in(members.get("parts") if said is None else said))
+    if texts:
+        content["message"] = "\n\n".join(texts)
+    if said is not None and not is_one_plain_text(said):
+        content["parts" if members.get("parts") is None else "content_parts"] = said
+    return content
+
+
+def of_chat(members, place, calls):
+    """calls: those of the messages before it, [(as calls_of, key of its entry)]."""
+    entry = {"type": type_of_message(members), "content": content_of(members)}
+    answered = [next((key for call, key in calls[:-CALLS_MAX - 1:-1] if is_answer(answer, call)),
+                     None) for answer in answers_of(members)]
+    references = list(dict.fromkeys(filter(None, answered)))
+    if references:
+        entry["references"] = references
     time_ms = time_of_message(members)
     if time_ms is not None:
         entry["timestamp"] = rfc3339(time_ms)

@@ -144,7 +144,7 @@ class Maker(random.Random):
             self.object({"type": f'"{self.choice(model.CALLS)}"', "id": self.call_id(),
                          "input": self.value(2)}),
             self.object({"type": '"tool_result"', "content": self.quoted(1),
-                         "tool_use_id": self.some(0.6, self.call_id)}),
+                         self.choice(["tool_use_id", "toolUseId"]): self.some(0.6, self.call_id)}),
             '{"type":"tool_result","content":[{"type":"text","text":"x"}]}',
             self.object({"type": '"image"', "source": self.value(2)})])
 
@@ -152,7 +152,31 @@ class Maker(random.Random):
         return self.choice(['"t1"', '"t2"', '"f"', "1"])
 
     def calls(self):
-        return self.choice(["[]", "null", '[{"id":"t1"}]', '[{"id":"t1"},{"id":"t2"}]', "{}"])
+        return self.choice(["[]", "null", '[{"id":"t1"}]', '[{"id":"t1"},{"id":"t2"}]', "{}",
+                            '[{"id":null,"function":{"name":"f","arguments":{}}}]',
+                            '[{"id":"t2","function":{"name":"g"}}]'])
+
+    def gemini_part(self):
+        def called():
+            return self.object({"name": self.choice(['"f"', '"g"', "null"]),
+                                "id": self.some(0.4, self.call_id), more: self.some(0.8, given)})
+
+        def given():
+            members = {name: self.some(0.3, self.quoted) for name in ("result", "error", "more")}
+            return self.choice([self.object(members), self.value(2)])
+        kind, more = self.choice([("Call", "args"), ("Response", "response")])
+        names = ["function" + kind, "function_" + kind.lower()]
+        return self.object({"text": self.some(0.5, lambda: self.choice(["null", self.quoted(1)])),
+                            self.choice(names): self.some(0.8, called),
+                            "function_call": "null"} if self.random() < 0.5 else
+                           {self.choice(names): called()})
+
+    def gemini_message(self):
+        parts = ",".join(self.gemini_part() for _ in range(self.randint(0, 3)))
+        return self.object({
+            "role": self.of(["user", "model", "function"]), "content": self.some(0.1, self.quoted),
+            "parts": self.choice([f"[{parts}]", self.gemini_part(), "null"]),
+            **self.time_of_message()})
 
     def message(self):
         parts = ",".join(self.part() for _ in range(self.randint(0, 3)))
@@ -164,7 +188,9 @@ class Maker(random.Random):
             "content": self.some(0.95, lambda: content),
             "tool_calls": self.some(0.2, self.calls),
             "function_call": self.some(0.1, lambda: self.choice(['{"name":"f"}', "null"])),
-            "tool_call_id": self.some(0.3, self.call_id),
+            "tool_call_id": self.some(0.3, lambda: self.choice([self.call_id(), "null"])),
+            "tool_name": self.some(0.1, lambda: self.choice(['"f"', "null"])),
+            "parts": self.some(0.1, lambda: self.choice(["null", f"[{self.gemini_part()}]"])),
             **self.time_of_message(),
             "name": self.some(0.2, lambda: self.choice([self.quoted(), '"f"']))})
 
@@ -181,8 +207,9 @@ class Maker(random.Random):
         odd = ["5", '"x"', "null", "[]", '[{"type":"a","content":1}]', "{}", "[" * 70 + "]" * 70]
         broken = ['{"type":"a","content":1', '{"type":"a","content":1}{}', "\0\0", "x", "{]", "\v"]
         make_odd = lambda: self.choice(odd if is_in_array else odd + broken)
-        makers = [self.entry, self.sealed_entry, self.entity, self.relation, self.message, make_odd]
-        return self.choices(makers, [8, 3, 2, 2, 5, 1])[0]()
+        makers = [self.entry, self.sealed_entry, self.entity, self.relation, self.message,
+                  self.gemini_message, make_odd]
+        return self.choices(makers, [8, 3, 2, 2, 5, 3, 1])[0]()
 
     def elements(self, is_in_array):
         made = []

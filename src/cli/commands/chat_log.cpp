@@ -48,13 +48,6 @@ std::string text_at(const json::object& object, std::initializer_list<std::strin
   return {};
 }
 
-// Of the parts of a message, calls are these (docs/export-import.md).
-bool is_call_part(const json::value& part) {
-  if (!part.is_object()) return false;
-  const std::string type = string_at(part.get_object(), "type");
-  return type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use";
-}
-
 // One call of a tool as chat programs write it, after the lines of `said`.
 void append_call(const json::value& call, std::string* said) {
   if (!call.is_object()) return;
@@ -70,17 +63,26 @@ void append_call(const json::value& call, std::string* said) {
   if (!given.empty()) said->append(" ").append(given);
 }
 
+// Of the parts of a message, calls are these (docs/export-import.md). Gemini has them in the part.
+void append_call_of_part(const json::value& part, std::string* said) {
+  if (!part.is_object()) return;
+  const std::string type = string_at(part.get_object(), "type");
+  if (type == "tool_use" || type == "server_tool_use" || type == "mcp_tool_use") {
+    return append_call(part, said);
+  }
+  for (const char* name : {"functionCall", "function_call"}) {
+    if (const auto* call = part.get_object().if_contains(name)) append_call(*call, said);
+  }
+}
+
 // What a message of a chat says and what it calls, a line each.
 std::string message_text(const json::object& message) {
   std::string said = text_at(message, {"message", "content", "text", "refusal"});
-  for (const std::string_view list : {"tool_calls", "parts"}) {
-    const auto* calls = message.if_contains(list);
-    if (calls == nullptr || !calls->is_array()) continue;
-    for (const auto& call : calls->get_array()) {
-      if (list != "parts" || is_call_part(call)) append_call(call, &said);
-    }
-  }
+  for (const auto& call : array_at(message, "tool_calls")) append_call(call, &said);
   if (const auto* call = message.if_contains("function_call")) append_call(*call, &said);
+  for (const auto& part : array_at(message, "parts")) append_call_of_part(part, &said);
+  const auto* part = message.if_contains("parts");  // the only one, without a list
+  if (part != nullptr) append_call_of_part(*part, &said);
   return said;
 }
 
@@ -100,7 +102,9 @@ std::string tool_detail(const json::object& object) {
     detail += "\nerror: " + why;
   if (!detail.empty()) return detail;
   json::object others = object;
-  for (const char* said : {"name", "tool", "call_id", "tool_call_id", "role"}) others.erase(said);
+  for (const char* said : {"name", "tool", "tool_name", "call_id", "tool_call_id", "role"}) {
+    others.erase(said);
+  }
   return others.empty() ? "" : json_of(others);
 }
 
@@ -162,7 +166,7 @@ Turn turn_of(const json::object& entry) {
     const std::string role = string_at(object, "role");
     const bool is_tool = type == "tool_call" || type == "tool_result";
     if (!role.empty() && !is_tool) turn.speaker = role;
-    if (is_tool) turn.text = text_at(object, {"name", "tool"});
+    if (is_tool) turn.text = text_at(object, {"name", "tool", "tool_name"});
     const std::string said = is_tool ? tool_detail(object) : message_text(object);
     turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
     if (turn.text.empty() && !is_silent(object, type)) turn.text = json_of(object);

@@ -100,9 +100,7 @@ class Import {
       candidate.text = entry.canonical();
       VARVE_TRY_ASSIGN(candidate.draft,
                        entry::draft(candidate.text, draft_options_, ids_, scratch_));
-      if (kind == transfer::ImportFormat::kChat) {
-        calls_.note(document_.root(), candidate.draft.facts.id);
-      }
+      if (kind == transfer::ImportFormat::kChat) calls_.note(entry);
     }
     report_.note_kind(kind, is_line);
     waiting_bytes_ += candidate.text.size();
@@ -151,7 +149,7 @@ class Import {
   // A context keeps a call and its results together by the references.
   void refer_to_calls(json::Tree* entry) const {
     json::Tree references = json::Tree::array();
-    for (const auto& id : calls_.answered_by(document_.root())) {
+    for (const auto& id : calls_.answered_by(*entry)) {
       references.push(json::Tree::string(id));
     }
     if (!references.items().empty()) entry->set("references", std::move(references));

@@ -153,6 +153,52 @@ f {"a":[],"b":1})");
       "user: hi");
 }
 
+// As an import leaves them, and of an earlier build's without the text of the result.
+TEST(EntryText, OfGeminisPartsIsWhatTheyCallAndGive) {
+  const std::string call = R"({"functionCall":{"name":"f","args":{"n":1}}})";
+  EXPECT_EQ(shown("tool_call", R"({"role":"model","parts":[)" + call + "]}"),
+            "tool_call: f {\"n\":1}");
+  EXPECT_EQ(shown("tool_call", R"({"role":"model","message":"I look.","parts":[)"
+                               R"({"text":"I look.","function_call":null},)"
+                               R"({"text":null,"function_call":{"name":"f","args":{"n":1}}}]})"),
+            "tool_call: I look.\nf {\"n\":1}");
+  EXPECT_EQ(shown("message", R"({"role":"model","parts":[)" + call + "]}"), "model: f {\"n\":1}");
+  const std::string result =
+      R"("parts":[{"functionResponse":{"id":"a","name":"f","response":{"result":"sun"}}}]})";
+  EXPECT_EQ(shown("tool_result", R"({"role":"user","message":"f sun",)" + result),
+            "tool_result: f sun");
+  EXPECT_EQ(shown("message", R"({"role":"user",)" + result), "user: f sun");
+  const EntryText read_result =
+      read("tool_result", R"({"role":"user","message":"f sun",)" + result);
+  ASSERT_EQ(read_result.turns.size(), 1U);
+  EXPECT_EQ(read_result.turns.front().call_id, "a");
+}
+
+// As an import leaves messages of the Model Context Protocol.
+TEST(EntryText, OfAPartWithoutAListIsWhatItSays) {
+  EXPECT_EQ(shown("tool_call", R"({"role":"assistant","parts":)"
+                               R"({"type":"tool_use","id":"a","name":"f","input":{"n":1}}})"),
+            "tool_call: f {\"n\":1}");
+  const std::string result = R"({"role":"user","message":"sun","parts":)"
+                             R"({"type":"tool_result","toolUseId":"a","content":"sun"}})";
+  EXPECT_EQ(shown("tool_result", result), "tool_result: sun");
+  ASSERT_EQ(read("tool_result", result).turns.size(), 1U);
+  EXPECT_EQ(read("tool_result", result).turns.front().call_id, "a");
+  EXPECT_EQ(shown("message", R"({"role":"user","parts":{"type":"image","data":"x"}})"),
+            "user: [image]");
+  EXPECT_EQ(shown("message", R"({"role":"user","parts":{"a":1}})"), R"(user: {"a":1})");
+  EXPECT_EQ(shown("finding", R"({"name":"kit","parts":{"text":"a"}})"),
+            R"(finding: {"name":"kit","parts":{"text":"a"}})");
+}
+
+// As Ollama has the name of a tool.
+TEST(EntryText, OfAResultHasTheNameOfItsTool) {
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_name":"f","message":"sun"})"),
+            "tool_result: f sun");
+  EXPECT_EQ(shown("tool_result", R"({"tool_name":"f","status":200})"),
+            R"(tool_result: f {"status":200})");
+}
+
 // As imports left them, and as agents record them. The bytes of a picture say nothing.
 TEST(EntryText, OfPartsIsWhatTheySay) {
   const auto said = [](const std::string& parts, const char* name = "message") {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "transfer/convert.h"
+
 namespace varve::transfer {
 namespace {
 
@@ -9,12 +11,18 @@ using Ids = std::vector<std::string>;
 
 class ChatCallsTest : public testing::Test {
  protected:
-  json::Value message(std::string_view text) {
+  json::Tree entry_of(std::string_view text) {
     EXPECT_TRUE(document_.parse(text).ok()) << text;
-    return document_.root();
+    auto entry = entry_of_message(document_.root(), 0);
+    EXPECT_TRUE(entry.ok()) << text;
+    return entry.ok() ? *entry : json::Tree();
   }
-  void note(std::string_view text, const std::string& id) { calls_.note(message(text), id); }
-  Ids answered_by(std::string_view text) { return calls_.answered_by(message(text)); }
+  void note(std::string_view text, const std::string& id) {
+    json::Tree entry = entry_of(text);
+    entry.set("id", json::Tree::string(id));
+    calls_.note(entry);
+  }
+  Ids answered_by(std::string_view text) { return calls_.answered_by(entry_of(text)); }
 
   ChatCalls calls_;
   json::Document document_;
@@ -39,6 +47,62 @@ TEST_F(ChatCallsTest, OfFunctionsAreFoundByTheirName) {
   EXPECT_EQ(answered_by(R"({"role":"function","name":"f","content":"x"})"), Ids{"one"});
   EXPECT_EQ(answered_by(R"({"role":"user","name":"f","content":"x"})"), Ids{});
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"f","content":"x"})"), Ids{});
+}
+
+// Gemini's, as its interface and its library for Python write them.
+TEST_F(ChatCallsTest, AmongPartsAreFoundByTheirIdsOrTheirNames) {
+  note(R"({"role":"model","parts":[{"text":"I look."},)"
+       R"({"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"name":"g"}}]})",
+       "one");
+  note(R"({"role":"model","parts":[{"text":null,"function_call":{"id":null,"name":"h"}}]})", "two");
+  const auto answer = [this](const std::string& inner) {
+    return answered_by(R"({"role":"user","parts":[)" + inner + "]}");
+  };
+  EXPECT_EQ(answer(R"({"functionResponse":{"id":"a","name":"g","response":{}}})"), Ids{"one"});
+  EXPECT_EQ(answer(R"({"functionResponse":{"name":"g"}})"), Ids{"one"});
+  EXPECT_EQ(answer(R"({"functionResponse":{"name":"f"}})"), Ids{"one"});
+  EXPECT_EQ(answer(R"({"function_response":{"id":null,"name":"h"},"text":null})"), Ids{"two"});
+  EXPECT_EQ(answer(R"({"functionResponse":{"name":"h"}},{"functionResponse":{"name":"g"}})"),
+            (Ids{"two", "one"}));
+  EXPECT_EQ(answer(R"({"functionResponse":{"id":"b","name":"f"}})"), Ids{}) << "of another id";
+  EXPECT_EQ(answer(R"({"functionResponse":{"name":"a"}})"), Ids{}) << "an id is no name";
+  EXPECT_EQ(answer(R"({"functionResponse":null},{"functionResponse":"f"})"), Ids{});
+}
+
+// Ollama's.
+TEST_F(ChatCallsTest, WithoutAnIdInTheResultAreFoundByTheirName) {
+  note(R"({"role":"assistant","content":"","tool_calls":[{"function":{"name":"f"}}]})", "one");
+  note(R"({"role":"assistant","tool_calls":[{"id":"b","function":{"name":"g"}}]})", "two");
+  for (const std::string id : {"", R"("tool_call_id":null,)"}) {
+    EXPECT_EQ(answered_by(R"({"role":"tool",)" + id + R"("tool_name":"f"})"), Ids{"one"});
+    EXPECT_EQ(answered_by(R"({"role":"tool",)" + id + R"("name":"f","tool_name":null})"),
+              Ids{"one"});
+    EXPECT_EQ(answered_by(R"({"role":"tool",)" + id + R"("name":"g"})"), Ids{"two"});
+  }
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a","name":"f"})"), Ids{});
+  EXPECT_EQ(answered_by(R"({"role":"user","tool_name":"f"})"), Ids{});
+}
+
+// As the Model Context Protocol has messages.
+TEST_F(ChatCallsTest, OfAPartWithoutAListAreThoseOfItsMessage) {
+  note(R"({"role":"assistant","content":{"type":"tool_use","id":"a","name":"f"}})", "one");
+  EXPECT_EQ(answered_by(R"({"role":"user","content":{"type":"tool_result","toolUseId":"a"}})"),
+            Ids{"one"});
+  EXPECT_EQ(answered_by(R"({"role":"user","content":[{"type":"tool_result","toolUseId":"a"}]})"),
+            Ids{"one"});
+}
+
+TEST_F(ChatCallsTest, OfItemsAreFoundByTheirIds) {
+  note(R"({"type":"function_call","call_id":"a","id":"fc_1","name":"f","role":null})", "one");
+  EXPECT_EQ(answered_by(R"({"type":"function_call_output","call_id":"a","content":null})"),
+            Ids{"one"});
+  EXPECT_EQ(answered_by(R"({"type":"function_call_output","call_id":"fc_1"})"), Ids{});
+  EXPECT_EQ(answered_by(R"({"type":"function_call","call_id":"a"})"), Ids{});
+}
+
+TEST_F(ChatCallsTest, AreFoundWhereThePartsHaveAnotherName) {
+  note(R"({"role":"x","parts":"own","content":[{"type":"tool_use","id":"a"}]})", "one");
+  EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{"one"});
 }
 
 TEST_F(ChatCallsTest, OfOneIdTheLastIsMeant) {
@@ -72,8 +136,7 @@ TEST_F(ChatCallsTest, OfOtherShapesAreNotNoted) {
        {R"({"role":"assistant","tool_calls":{"id":"a"}})",
         R"({"role":"x","tool_calls":["a",null]})",
         R"({"role":"x","tool_calls":[{"id":1}],"function_call":"f"})", R"({"role":"x","id":"a"})",
-        R"({"role":"x","content":[{"type":"text","id":"a"},{"id":"a"}]})",
-        R"({"role":"x","content":{"type":"tool_use","id":"a"}})"}) {
+        R"({"role":"x","content":[{"type":"text","id":"a"},{"id":"a"}]})"}) {
     note(text, "one");
   }
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{});
@@ -86,8 +149,7 @@ TEST_F(ChatCallsTest, AreNotAnsweredByOtherShapes) {
        {R"({"role":"tool","tool_call_id":1})", R"({"role":"tool","tool_call_id":["a"]})",
         R"({"role":"tool"})", R"({"role":"function","name":["f"]})", R"({"role":"function"})",
         R"({"role":"user","content":[{"type":"text","tool_use_id":"a"},"a",null]})",
-        R"({"role":"user","content":[{"type":"tool_result","id":"a"}]})",
-        R"({"role":"user","content":{"type":"tool_result","tool_use_id":"a"}})"}) {
+        R"({"role":"user","content":[{"type":"tool_result","id":"a"}]})"}) {
     EXPECT_EQ(answered_by(text), Ids{}) << text;
   }
 }

@@ -28,10 +28,44 @@ TEST(ChatText, ACallIsItsNameAndTheFirstThatItIsGiven) {
   EXPECT_EQ(call_text(R"({"id":"1","arguments":"x"})"), "none") << "it tells no name";
 }
 
+std::string result_text(const std::string& response) {
+  const auto results = results_in(tree(R"({"parts":[{"functionResponse":)" + response + "}]}"));
+  return results.empty() ? "none" : results.front().text;
+}
+
+// Gemini's: an object, which has what it has under a name that somebody chose.
+TEST(ChatText, AResponseIsItsNameAndWhatItGave) {
+  const auto given = [](const std::string& response) {
+    return result_text(R"({"name":"f","response":)" + response + "}");
+  };
+  EXPECT_EQ(given(R"({"result":"sun"})"), "f sun");
+  EXPECT_EQ(given(R"({"output":{"b":1,"a":[]}})"), R"(f {"a":[],"b":1})");
+  EXPECT_EQ(given(R"({"temperature":20})"), R"(f {"temperature":20})");
+  EXPECT_EQ(given(R"({"result":"sun","page":1})"), R"(f {"page":1,"result":"sun"})");
+  EXPECT_EQ(given(R"({"error":"no such city"})"), "f error: no such city");
+  EXPECT_EQ(given(R"("sun")"), "f sun");
+  EXPECT_EQ(given("null"), "f");
+  EXPECT_EQ(result_text(R"({"response":{"result":"sun"}})"), "sun");
+}
+
+TEST(ChatText, APartMayStandWithoutAList) {
+  const auto calls = calls_in(tree(R"({"parts":{"type":"tool_use","id":"a","name":"f"}})"));
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls.front().call_id, "a");
+  const auto results = results_in(
+      tree(R"({"parts":{"type":"tool_result","toolUseId":"a","content":"x","isError":true}})"));
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results.front().call_id, "a");
+  EXPECT_EQ(results.front().text, "error: x");
+  EXPECT_TRUE(is_unsaid(tree(R"({"type":"tool_use"})")));
+  EXPECT_FALSE(is_unsaid(tree(R"({"type":"text"})")));
+}
+
 TEST(ChatText, WhatIsSaidBesideResultsIsNothingWhereThereAreNone) {
   const std::string text = R"({"type":"text","text":"so"})";
   EXPECT_EQ(said_beside_results(tree("[" + text + R"(,{"type":"tool_result"}])")), "so");
   EXPECT_EQ(said_beside_results(tree("[" + text + "]")), "");
+  EXPECT_EQ(said_beside_results(tree("[" + text + R"(,{"functionResponse":{"name":"f"}}])")), "so");
 }
 
 }  // namespace

@@ -143,6 +143,14 @@ TEST_F(Convert, MessagesAreToldApartByPlaceAndContent) {
             message(R"({"role":"user","content":"hello"})", 3).get_string("id"));
 }
 
+// By it a conversation is known that an earlier build imported.
+TEST_F(Convert, TheIdOfAMessageDoesNotChange) {
+  const std::string call = R"({"functionCall":{"name":"get_weather","args":{"city":"Paris"}}})";
+  EXPECT_EQ(
+      message(R"({"role":"model","parts":[{"text":"I look."},)" + call + "]}", 1).get_string("id"),
+      "chat_577538d334c8ef53aa0e532115d30779");
+}
+
 TEST_F(Convert, PartsAreKeptUnlessTheyAreOneText) {
   EXPECT_EQ(content(message(R"({"role":"user","content":[{"type":"text","text":"Hello"}]})")),
             R"({"message":"Hello","role":"user"})");
@@ -210,6 +218,9 @@ TEST_F(Convert, PartsWithoutAContentAreSaidToo) {
             R"({"message":"a\n\nb","parts":[{"text":"a"},{"text":"b"}],"role":"model"})");
   const std::string call = R"({"parts":[{"functionCall":{"name":"f"}}],"role":"model"})";
   EXPECT_EQ(content(message(call)), call);
+  const std::string result =
+      R"("parts":[{"functionResponse":{"name":"f","response":{"result":"sun"}}}],"role":"user"})";
+  EXPECT_EQ(content(message("{" + result)), R"({"message":"f sun",)" + result);
   const std::string blocks = R"("blocks":[{"block_type":"text","text":"a"}],)";
   EXPECT_EQ(content(message("{" + blocks + R"("role":"user"})")),
             "{" + blocks + R"("message":"a","role":"user"})");
@@ -230,6 +241,18 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
       {R"({"role":"user","content":[{"type":"tool_result"},"a"]})", "tool_result"},
       {R"({"role":"assistant","content":"f {}","tool_call_id":"1"})", "tool_call"},
       {R"({"role":"assistant","content":"x","tool_call_id":null})", "message"},
+      // A part without a list.
+      {R"({"role":"assistant","content":{"type":"tool_use","id":"1","name":"f"}})", "tool_call"},
+      {R"({"role":"user","content":{"type":"tool_result","toolUseId":"1"}})", "tool_result"},
+      {R"({"role":"user","content":{"type":"text","text":"x"}})", "message"},
+      // Gemini's.
+      {R"({"role":"model","parts":[{"text":"x"},{"functionCall":{"name":"f"}}]})", "tool_call"},
+      {R"({"role":"model","parts":[{"function_call":{"name":"f"}}]})", "tool_call"},
+      {R"({"role":"user","parts":[{"functionResponse":{"name":"f"}}]})", "tool_result"},
+      {R"({"role":"user","parts":[{"function_response":{"name":"f"}},{"text":"x"}]})",
+       "tool_result"},
+      {R"({"role":"model","parts":[{"text":"x","function_call":null,"function_response":null}]})",
+       "message"},
       // As the SDKs of several APIs write every message.
       {R"({"role":"assistant","content":"x","function_call":null,"tool_calls":null})", "message"},
   };

@@ -62,6 +62,10 @@ TEST(EntryWriter, MarkdownHasTheCallsOfAMessage) {
         std::pair{R"({"role":"assistant",)" + calls + "}",
                   "**assistant**:\n\n    f {\"a\":1}\n\n    g x\n    ```\n\n_importance"},
         std::pair{std::string(R"({"parts":[{"type":"tool_use","name":"f","input":{}}]})"),
+                  "`a`\n\n    f {}\n\n_importance"},
+        std::pair{std::string(R"({"parts":[{"functionCall":{"name":"f","args":{}}}]})"),
+                  "`a`\n\n    f {}\n\n_importance"},
+        std::pair{std::string(R"({"parts":{"type":"tool_use","name":"f","input":{}}})"),
                   "`a`\n\n    f {}\n\n_importance"}}) {
     EntryWriter writer(ExportFormat::kMarkdown);
     std::string out;
