@@ -1,6 +1,7 @@
 #include "store/backup.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -13,6 +14,7 @@
 #include "json/object_reader.h"
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
+#include "log/directory_storage.h"
 #include "store/backup_manifest.h"
 #include "store/own_files.h"
 #include "store/problem.h"
@@ -213,12 +215,25 @@ class Backup {
     VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
     std::erase_if(gone_, [&](const std::string& id) {
       if (!std::binary_search(present.begin(), present.end(), id)) return false;
-      const bool is_meant =
-          !options_.sessions.empty() || std::binary_search(copied.begin(), copied.end(), id);
-      if (is_meant) problems_.push(problem(id, kIsNoSession, Copied::kNo));
-      return is_meant;
+      const bool is_meant = !options_.sessions.empty() ||
+                            std::binary_search(copied.begin(), copied.end(), id) ||
+                            has_files_of_a_session(id);
+      // Or it was created again meanwhile.
+      const auto is_lost = context_.engine.is_name_without_session(id);
+      if (is_meant && is_lost.ok() && *is_lost) {
+        problems_.push(problem(id, kIsNoSession, Copied::kNo));
+      }
+      return true;
     });
     return {};
+  }
+
+  // Unlike a directory that somebody made by hand: whoever makes a session makes these.
+  bool has_files_of_a_session(const std::string& id) {
+    return std::ranges::any_of(
+        std::array{log::kLockFile, log::kTombstonesFile}, [&](std::string_view name) {
+          return context_.engine.session_document(id, name).code() != Code::kNotFound;
+        });
   }
 
   // Whether something else than a directory has the session's name, such as a link.

@@ -76,6 +76,17 @@ TEST_F(LostCopies, OfASessionThatHasLostItsLogAndItsMetadataItStays) {
   expect_kept_by_backup("its directory is there");
 }
 
+TEST_F(LostCopies, ASessionThatWasLostBeforeItHadOneIsTold) {
+  add(*create(*store_, "new"), {"first"});
+  remove_files("store/sessions/new", {"memory.jsonl", "metadata.json"});
+  const auto sessions = *disk_.open_root("store/sessions", false);
+  for (const auto* name : {"empty", "own"}) ASSERT_TRUE(sessions->make_directory(name).ok());
+  disk_.write_file("store/sessions/own/notes.txt", "somebody's own");
+  const Texts found = not_copied(backed_up(*store_));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].substr(0, 29), "new: its directory is there, ") << found[0];
+}
+
 TEST_F(LostCopies, WhereSomethingElseHasTheNameOfTheSessionItStays) {
   remove_directory("store/sessions", "notes");
   disk_.write_file("store/sessions/notes", "somebody's own");
