@@ -275,8 +275,9 @@ class Core {
   // version: who writes then would not know what the rest of the session means by now.
   Status follow_metadata();
   // The same for any thread, without the lock: when the session is opened once more. Who has it
-  // open and does not write would not hear of a ttl that another process gave it.
-  void look_at_metadata();
+  // open and does not write would not hear of a ttl that another process gave it. kFormatVersion
+  // as when it was not open.
+  Status look_at_metadata();
   // As refresh_metadata(), but notes whether the file is damaged by now, which is no failure, and
   // reads what was added to the log.
   Status check_metadata();

@@ -88,7 +88,10 @@ Status Core::read_metadata_if_other() {
   return {};
 }
 
-void Core::look_at_metadata() { (void)read_metadata_if_other().ok(); }
+Status Core::look_at_metadata() {
+  Status read = read_metadata_if_other();
+  return read.code() == Code::kFormatVersion ? std::move(read) : Status();
+}
 
 Status Core::follow_metadata() {
   is_metadata_doubted_ = is_metadata_doubted_ || storage->was_locked_by_others();

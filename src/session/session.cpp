@@ -380,8 +380,9 @@ uint64_t Session::memory_bytes() const {
 
 Status Session::check_alive() {
   VARVE_TRY(parts_->core.follow());
-  parts_->core.look_at_metadata();
-  return parts_->core.storage->check_name();
+  Status known = parts_->core.look_at_metadata();
+  VARVE_TRY(parts_->core.storage->check_name());
+  return known;
 }
 
 bool Session::has_present_log() { return parts_->core.has_present_log(); }

@@ -144,7 +144,8 @@ class Session {
   // [bytes] of index, vectors and kept lines in memory.
   [[nodiscard]] uint64_t memory_bytes() const;
 
-  // kNotFound when the session was deleted meanwhile. Looks whether metadata.json is another.
+  // kNotFound when the session was deleted meanwhile. Looks whether metadata.json is another:
+  // kFormatVersion when it is of a newer version by now.
   Status check_alive();
   // Whether the log that was read last is still the session's: false once it was deleted, or
   // another process compacted or purged it. Reads nothing.

@@ -107,6 +107,12 @@ TEST_F(NewerVersionOfAnother, TellsNothingOfWhatItsMetadataWere) {
   EXPECT_TRUE(session_.export_text("jsonl").ok());
 }
 
+TEST_F(NewerVersionOfAnother, IsNotOpenedOnceMore) {
+  EXPECT_EQ(store_.try_open_session("s").status, VARVE_FORMAT_VERSION);
+  EXPECT_EQ(store_.try_create(R"({"session_id":"s","if_exists":"open"})").status,
+            VARVE_FORMAT_VERSION);
+}
+
 // The place is one in the log, whatever was asked.
 TEST(NewerVersion, OfALineIsToldWithThePlaceOfTheLine) {
   const TempDirectory directory;
