@@ -61,7 +61,7 @@ class Create(CliTest):
     def test_options_are_passed_on_as_they_were_written(self):
         number = "123456789012345678901234567890"
         self.run_cli("create", "notes", "--title", "mine", "--options",
-                     f' {{ "preferences" : {{"n":{number}}}, "title":"other" }} ')
+                     f' {{ "preferences" : {{"n":{number}}}, "title":"mine" }} ')
         shown = self.run_cli("metadata", "notes", "--json").stdout
         self.assertIn(f'"preferences":{{"n":{number}}}', shown)
         self.assertEqual(json.loads(shown)["title"], "mine")

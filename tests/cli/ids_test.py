@@ -68,14 +68,19 @@ class SessionsNamed(CliTest):
         for words, message in [(("b", "--options", '{"session_id":"c"}'), "than the argument"),
                                (("-s", "b", "--options", '{"session_id":"c"}'), "than --session"),
                                (("--user", "ann", "--options", '{"user_id":"bob"}'), "than --user"),
-                               (("--agent", "x", "--options", '{"agent_id":"y"}'), "than --agent")]:
+                               (("--agent", "x", "--options", '{"agent_id":"y"}'), "than --agent"),
+                               (("--title", "x", "--options", '{"title":"y"}'), "than --title"),
+                               (("--ttl-hours", "1", "--options", '{"ttl_hours":1.5}'),
+                                "than --ttl-hours"),
+                               (("b", "--if-missing", "--options", '{"if_exists":"fail"}'),
+                                "than --if-missing")]:
             with self.subTest(words):
                 done = self.run_cli("create", *words, exit_code=1)
                 self.assertIn(message, done.stderr)
         self.assertFalse(self.root.exists(), "a store was made for what was refused")
-        same = '{"session_id":"b","user_id":"ann"}'
-        self.assertEqual(self.run_cli("create", "b", "--user", "ann", "--options", same).stdout,
-                         "b\n")
+        same = '{"session_id":"b","user_id":"ann","ttl_hours":2}'
+        self.assertEqual(self.run_cli("create", "b", "--user", "ann", "--ttl-hours", "2",
+                                      "--options", same).stdout, "b\n")
 
     def test_a_list_names_no_session(self):
         self.run_cli("create", "b")

@@ -1,4 +1,5 @@
 // create, ls, drop, metadata.
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -56,17 +57,27 @@ void name_mistake(Failure& failure, const CreateOptions& options) {
   }
 }
 
-// Which session it is, and whose, must not depend on which of two answers counts.
+bool is_same(const json::value& one, const json::value& other) {
+  if (!one.is_number() || !other.is_number()) return one == other;
+  return one.to_number<double>() == other.to_number<double>();
+}
+
+// What the session is must not depend on which of two answers counts.
 Outcome refuse_contradiction(const json::object& extra, const json::object& document,
                              const CreateOptions& options) {
   const std::string_view id_from =
       options.operands.given().empty() ? "--session or VARVE_SESSION" : "the argument";
   for (const auto& [member, from] :
-       {std::pair("session_id", id_from), std::pair("user_id", std::string_view("--user")),
-        std::pair("agent_id", std::string_view("--agent"))}) {
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"session_id", id_from},
+           {"user_id", "--user"},
+           {"agent_id", "--agent"},
+           {"title", "--title"},
+           {"ttl_hours", "--ttl-hours"},
+           {"if_exists", "--if-missing"}}) {
     const json::value* one = document.if_contains(member);
     const json::value* other = extra.if_contains(member);
-    if (one == nullptr || other == nullptr || *one == *other) continue;
+    if (one == nullptr || other == nullptr || is_same(*one, *other)) continue;
     return usage_failure(
         "--options has another '" + std::string(member) + "' than " + std::string(from),
         "Leave out one of the two.");
