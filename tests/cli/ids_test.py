@@ -87,6 +87,11 @@ class SessionsNamed(CliTest):
         self.assertIn("do not name one", self.run_cli("ls", "-s", "b", exit_code=1).stderr)
         self.assertIn("b", self.run_cli("ls", environment={"VARVE_SESSION": "c"}).stdout)
 
+    def test_figures_for_monitoring_name_no_session(self):
+        self.run_cli("create", "b")
+        self.assertIn("do not name one", self.run_cli("metrics", "-s", "b", exit_code=1).stderr)
+        self.run_cli("metrics", environment={"VARVE_SESSION": "b"})
+
     def test_verify_all_tells_of_a_session_that_lost_its_log_and_metadata(self):
         for session in ("lost", "notes"):
             self.run_cli("add", session, "a note", "--create")

@@ -196,6 +196,10 @@ Runner declare_files(CLI::App& app) {
 }
 
 int run_metrics(Invocation& invocation) {
+  if (!invocation.globals().session.empty()) {
+    return invocation.fail(usage_failure("the figures are of every session: do not name one",
+                                         "`varve stats` shows those of one session."));
+  }
   Result<Store> store = invocation.open_store(Access::kExisting);
   if (!store.ok()) return invocation.fail(store.failure());
   Result<std::string> text = invocation.json() ? store->stats() : store->metrics();
