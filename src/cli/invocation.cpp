@@ -139,6 +139,9 @@ void Invocation::note(std::string_view line) {
 }
 
 void Invocation::warn(std::string_view line) {
+  if (globals_.json) {
+    return note(object_text({{"warning", object_text({{"message", quote(line)}})}}));
+  }
   note(err_terminal_.paint(Style::kWarning, "varve: warning:") + " " +
        printable(line, Lines::kJoin));
 }

@@ -62,6 +62,7 @@ class Invocation {
   void print(std::string_view line);
   // Prints one line to standard error, unless --quiet.
   void note(std::string_view line);
+  // The same, marked as a warning; with --json as an object.
   void warn(std::string_view line);
   // Tells of a session that a command leaves out as the library tells of one that a query does.
   void warn_of_left_out(const Failure& failure, const std::string& id);

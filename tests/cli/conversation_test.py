@@ -101,6 +101,8 @@ class Context(Conversation):
         self.assertRegex(done.stderr, "warning: --exclude: .*'none'")
         self.assertNotIn("'t5'", done.stderr)
         self.assertNotIn("warning", self.build("--exclude", "none", "--all").stderr)
+        told = json.loads(self.build("--pin", "tt", "--json").stderr)
+        self.assertRegex(told["warning"]["message"], "--pin: .*'tt'")
 
     def test_without_tokens_there_is_no_bar(self):
         self.assertRegex(self.build("--tokens", "0").stderr, r"\A0 of 0 tokens; ")
