@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kBeginningMin = 3;  // [characters]
 constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr size_t kSegmentsMax = 8;       // of a path that are marked together inside a longer one
+constexpr size_t kWordLettersMax = 128;  // what the index has of a longer word, if that is ASCII
 
 constexpr std::array<std::u32string_view, 20> kEndings = {
     U"",  U"s",   U"es", U"ed",  U"e", U"er", U"ers", U"ing", U"ings", U"y",
@@ -113,24 +115,37 @@ size_t end_of_joined(const std::u32string& letters, size_t at) {
   return at;
 }
 
-// What the index has as compounds: all that is joined, and the parts of a path or an address.
+bool has_segments(std::u32string_view joined) {
+  return joined.find_first_of(kEndingPart) != std::u32string_view::npos;
+}
+
+enum class Joined { kCompound, kSegments };
+
+// What the index has as compounds: all that is joined, and the parts of a path or an address. Then
+// several parts that follow one another, which a wildcard of several finds.
 template <typename Visit>
 void for_each_joined(const std::u32string& letters, Visit visit) {
   for (size_t begin = 0, end = 0; begin < letters.size(); begin = std::max(end, begin + 1)) {
     end = is_letter(letters[begin]) ? end_of_joined(letters, begin) : begin;
     if (end == begin) continue;
-    visit(begin, end);
-    for (size_t part = begin; part < end;) {
-      const auto rest = std::u32string_view(letters).substr(part, end - part);
-      const size_t size = std::min(rest.size(), rest.find_first_of(kEndingPart));
-      visit(part, part + size);
-      part += size + 1;
+    visit(begin, end, Joined::kCompound);
+    const auto end_of_part = [&](size_t at) {
+      const auto rest = std::u32string_view(letters).substr(at, end - at);
+      return at + std::min(rest.size(), rest.find_first_of(kEndingPart));
+    };
+    for (size_t part = begin; part < end; part = end_of_part(part) + 1) {
+      size_t part_end = end_of_part(part);
+      visit(part, part_end, Joined::kCompound);
+      for (size_t more = 1; more < kSegmentsMax && part_end < end; ++more) {
+        part_end = end_of_part(part_end + 1);
+        visit(part, part_end, Joined::kSegments);
+      }
     }
   }
 }
 
-// Calls visit(begin, end) with what capitals divide the word of `text` into, if they do. Letters
-// are folded; whether one is a capital says the text.
+// Calls visit(begin, end) with what capitals divide the word of `text` into, if they do, or with a
+// number and its unit. Letters are folded; whether one is a capital says the text.
 template <typename Visit>
 void for_each_part(std::string_view text, const FoldedText& folded, size_t begin, size_t end,
                    Visit visit) {
@@ -139,6 +154,13 @@ void for_each_part(std::string_view text, const FoldedText& folded, size_t begin
   };
   const auto is_capital = [&](size_t at) { return is_kind(at, 'A', 'Z'); };
   const auto is_small = [&](size_t at) { return is_kind(at, 'a', 'z'); };
+  size_t unit = begin;
+  while (is_kind(unit, '0', '9')) ++unit;
+  if (unit > begin && end - unit >= 2 && end - unit <= 3) {
+    visit(begin, unit);
+    visit(unit, end);
+    return;
+  }
   size_t part = begin;
   for (size_t at = begin + 1; at < end; ++at) {
     const bool ends_several = is_small(at + 1) && is_small(at + 2);
@@ -147,6 +169,16 @@ void for_each_part(std::string_view text, const FoldedText& folded, size_t begin
     part = at;
   }
   if (part > begin) visit(part, end);
+}
+
+// The end of the two words that a hyphen joins, of which the first is there, where the index has
+// them as one word, too; `end` if it does not.
+size_t end_of_hyphened(const std::u32string& letters, size_t begin, size_t end) {
+  const auto is_hyphen = [&](size_t at) { return at < letters.size() && letters[at] == U'-'; };
+  if (!is_hyphen(end) || (begin > 0 && is_hyphen(begin - 1))) return end;
+  size_t second_end = end + 1;
+  while (second_end < letters.size() && is_letter(letters[second_end])) ++second_end;
+  return second_end == end + 1 || is_hyphen(second_end) ? end : second_end;
 }
 
 // `*` is any characters, `?` is one. Goes back to the last star only.
@@ -208,6 +240,7 @@ Highlighter::Highlighter(const std::vector<std::string>& terms) {
 }
 
 size_t Highlighter::term_of(std::u32string_view word) const {
+  word = word.substr(0, kWordLettersMax);
   for (size_t i = 0; i < terms_.size(); ++i) {
     const Term& term = terms_[i];
     if (term.kind == Term::Kind::kWord && are_related(term.text, word)) return i;
@@ -224,9 +257,10 @@ size_t Highlighter::term_of_part(std::u32string_view part) const {
   return kNone;
 }
 
-size_t Highlighter::joined_term_of(std::u32string_view joined) const {
+size_t Highlighter::joined_term_of(std::u32string_view joined, bool is_compound) const {
   for (size_t i = 0; i < terms_.size(); ++i) {
     if (terms_[i].kind != Term::Kind::kJoinedWildcard) continue;
+    if (!is_compound && !has_segments(terms_[i].text)) continue;
     if (matches_wildcard(terms_[i].text, joined)) return i;
   }
   return kNone;
@@ -247,8 +281,9 @@ std::vector<Match> Highlighter::find(std::string_view text) const {
       add(at, at + wanted.size(), i);
     }
   }
-  for_each_joined(letters, [&](size_t begin, size_t end) {
-    const size_t term = joined_term_of(std::u32string_view(letters).substr(begin, end - begin));
+  for_each_joined(letters, [&](size_t begin, size_t end, Joined what) {
+    const size_t term = joined_term_of(std::u32string_view(letters).substr(begin, end - begin),
+                                       what == Joined::kCompound);
     if (term != kNone) add(begin, end, term);
   });
   for (size_t at = 0; at < letters.size();) {
@@ -262,6 +297,11 @@ std::vector<Match> Highlighter::find(std::string_view text) const {
       const size_t found = term_of_part(std::u32string_view(letters).substr(begin_of_part, size));
       if (term == kNone && found != kNone) add(begin_of_part, end_of_part, found);
     });
+    if (const size_t both = end_of_hyphened(letters, at, end); !word.empty() && both > end) {
+      const auto found =
+          term_of_part(std::u32string(word) + letters.substr(end + 1, both - end - 1));
+      if (found != kNone) add(at, both, found);
+    }
     at = std::max(end, at + 1);
   }
   return without_overlaps(std::move(matches));

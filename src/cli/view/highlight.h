@@ -22,8 +22,8 @@ struct Match {
 // marked when it begins like a term for at least 3 characters, and from there both end or have a
 // usual ending (s, ed, ing, ...). A wildcard marks the words that it matches, or, when connectors
 // are in it ("src/*.c"), what they join; a hash marks its beginning, and that the hash. A part is
-// marked inside a word, between capitals. Compounds, and scripts without spaces, are marked
-// wherever they occur.
+// marked inside a word, between capitals or beside a unit, or where a hyphen joins it. Compounds,
+// and scripts without spaces, are marked wherever they occur.
 class Highlighter {
  public:
   explicit Highlighter(const std::vector<std::string>& terms);
@@ -38,7 +38,7 @@ class Highlighter {
   };
   [[nodiscard]] size_t term_of(std::u32string_view word) const;
   [[nodiscard]] size_t term_of_part(std::u32string_view part) const;
-  [[nodiscard]] size_t joined_term_of(std::u32string_view joined) const;
+  [[nodiscard]] size_t joined_term_of(std::u32string_view joined, bool is_compound) const;
 
   std::vector<Term> terms_;
 };
