@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,7 +100,10 @@ class DirectoryEngine final : public Engine {
                       Staged* staged);
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Status drop_locked_catalog(DirectoryStorage* storage);
+  using CollectedRows = std::shared_ptr<const std::vector<SessionRow>>;
   Result<RowPage> collected_page(std::string_view after, size_t limit);
+  Result<CollectedRows> rows_for_pages(bool is_first_page);
+  void keep_for_pages(CollectedRows rows);
   Result<std::vector<SessionRow>> collect_rows();
   Result<std::vector<SessionRow>> collect_live_rows();
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
@@ -120,6 +124,8 @@ class DirectoryEngine final : public Engine {
   std::unique_ptr<io::Directory> indices_;
   std::unique_ptr<io::Directory> temporary_;
   std::unique_ptr<Registry> registry_;
+  std::mutex collected_mutex_;
+  CollectedRows collected_;  // by place; null when no page is to follow
 };
 
 }  // namespace varve::log

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -25,7 +27,9 @@ std::string collected_cursor(const SessionRow& row) {
   return std::string(kCollectedCursor) + std::to_string(row.created_at_ms) + ":" + row.session_id;
 }
 
-auto place_of(const SessionRow& row) { return std::tie(row.created_at_ms, row.session_id); }
+bool is_older(const SessionRow& a, const SessionRow& b) {
+  return std::tie(a.created_at_ms, a.session_id) < std::tie(b.created_at_ms, b.session_id);
+}
 
 // The row that a cursor stands for, or nothing.
 std::optional<SessionRow> parse_collected_cursor(std::string_view text) {
@@ -62,21 +66,38 @@ Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
   return registry_->list(after, limit);
 }
 
-// What the list would say, where it may not be written. All rows after that one, whatever the
-// limit: the next page would cost as much again.
+// What the list would say, where it may not be written.
 Result<RowPage> DirectoryEngine::collected_page(std::string_view after, size_t limit) {
   RowPage page;
   if (limit == 0) return page;
-  VARVE_TRY_ASSIGN(page.rows, collect_rows());
-  if (!after.empty()) {
-    const auto last = parse_collected_cursor(after);
-    if (!last) return not_a_cursor();
-    std::erase_if(page.rows,
-                  [&](const SessionRow& row) { return place_of(row) >= place_of(*last); });
+  const auto last = parse_collected_cursor(after);
+  if (!last && !after.empty()) return not_a_cursor();
+  VARVE_TRY_ASSIGN(const auto rows, rows_for_pages(after.empty()));
+  auto at = last ? std::lower_bound(rows->begin(), rows->end(), *last, is_older) : rows->end();
+  while (at != rows->begin() && page.rows.size() < limit) {
+    page.rows.push_back(*--at);
+    page.cursors.push_back(collected_cursor(*at));
   }
-  std::reverse(page.rows.begin(), page.rows.end());
-  for (const SessionRow& row : page.rows) page.cursors.push_back(collected_cursor(row));
+  page.at_end = at == rows->begin();
+  if (page.at_end) keep_for_pages(nullptr);
   return page;
+}
+
+// Collected for the first page: to collect them costs a read for each session.
+Result<DirectoryEngine::CollectedRows> DirectoryEngine::rows_for_pages(bool is_first_page) {
+  if (!is_first_page) {
+    const std::lock_guard guard(collected_mutex_);
+    if (collected_) return collected_;
+  }
+  VARVE_TRY_ASSIGN(auto rows, collect_rows());
+  auto shared = std::make_shared<const std::vector<SessionRow>>(std::move(rows));
+  keep_for_pages(shared);
+  return CollectedRows(std::move(shared));
+}
+
+void DirectoryEngine::keep_for_pages(CollectedRows rows) {
+  const std::lock_guard guard(collected_mutex_);
+  collected_ = std::move(rows);
 }
 
 Status DirectoryEngine::rescan() {
@@ -130,8 +151,7 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
     incomplete.push_back(&rows.back());
   }
   VARVE_TRY(complete_rows(incomplete));
-  std::sort(rows.begin(), rows.end(),
-            [](const SessionRow& a, const SessionRow& b) { return place_of(a) < place_of(b); });
+  std::sort(rows.begin(), rows.end(), is_older);
   return rows;
 }
 

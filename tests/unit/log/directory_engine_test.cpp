@@ -479,18 +479,45 @@ TEST_F(Directories, WithoutPermissionToWriteSessionsAreListedWithoutTheirList) {
     engine_ = open();
     ASSERT_NE(engine_, nullptr);
     EXPECT_EQ(listed(), newest_first) << text;
-    const auto page = engine_->list("", 1);
-    ASSERT_TRUE(page.ok()) << page.status().message();
-    EXPECT_TRUE(page->at_end);
-    EXPECT_EQ(page->rows[0].user_id, "u");
-    const auto next = engine_->list(page->cursors[1], 1);
-    ASSERT_TRUE(next.ok()) << next.status().message();
-    ASSERT_EQ(next->rows.size(), 1u);
-    EXPECT_EQ(next->rows[0].session_id, "s1");
+    std::string after;
+    std::vector<std::string> by_page;
+    for (bool at_end = false; !at_end;) {
+      const auto page = engine_->list(after, 1);
+      ASSERT_TRUE(page.ok()) << page.status().message();
+      ASSERT_EQ(page->rows.size(), 1u);
+      EXPECT_EQ(page->rows[0].user_id, "u");
+      by_page.push_back(page->rows[0].session_id);
+      after = page->cursors[0];
+      at_end = page->at_end;
+    }
+    EXPECT_EQ(by_page, newest_first) << text;
   }
   disk_.set_read_only(false);
   disk_.write_file(list, rows);
   EXPECT_EQ(engine_->list("collected:0:s2", 1).code(), Code::kInvalidArgument) << "of no list";
+}
+
+// Each page of a long list took a read for each session.
+TEST_F(Directories, WithoutPermissionToWriteAllPagesAreOfRowsCollectedOnce) {
+  for (const std::string id : {"s1", "s2", "s3"}) create(id);
+  ASSERT_TRUE((*disk_.open_root("store/indices", false))->remove("sessions.jsonl").ok());
+  disk_.set_read_only(true);
+  engine_ = open();
+  ASSERT_NE(engine_, nullptr);
+  size_t read_count = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_open = operation.kind == io::OperationKind::kOpen;
+    if (is_open && operation.name == "metadata.json") read_count += 1;
+    return std::nullopt;
+  });
+  std::string after;
+  for (const size_t read_at_most : {3u, 3u, 3u, 6u}) {  // the fourth is a first page again
+    const auto page = engine_->list(after, 1);
+    ASSERT_TRUE(page.ok()) << page.status().message();
+    ASSERT_EQ(page->rows.size(), 1u);
+    EXPECT_EQ(read_count, read_at_most);
+    after = page->at_end ? std::string() : page->cursors[0];
+  }
 }
 
 TEST_F(Directories, WithoutPermissionToWriteSessionsAreListedWithoutTheFolderOfLists) {
