@@ -46,7 +46,7 @@ std::optional<SessionRow> parse_collected_cursor(std::string_view text) {
 }  // namespace
 
 // A list that was emptied, or of which no row can be read, hides all sessions as a missing one
-// does.
+// does; a line that cannot be read may hide one.
 Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
   const bool is_of_collected = after.starts_with(kCollectedCursor);
   if (!registry_ || !registry_->exists()) {
@@ -55,6 +55,7 @@ Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
     VARVE_TRY_ASSIGN(const bool has_any, is_of_collected ? registry_->has_rows() : true);
     if (has_any) {
       VARVE_TRY_ASSIGN(RowPage page, registry_->list(after, limit));
+      if (page.has_damage && rescan().ok()) return registry_->list(after, limit);
       if (!page.rows.empty() || !after.empty() || limit == 0) return page;
       VARVE_TRY_ASSIGN(const auto ids, session_ids());
       if (ids.empty()) return page;
@@ -170,6 +171,7 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
   const std::unordered_set<std::string> present(ids.begin(), ids.end());
   VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
+  if (page.has_damage) return collect_rows();
   std::erase_if(page.rows,
                 [&](const SessionRow& row) { return !present.contains(row.session_id); });
   struct Valid {

@@ -99,10 +99,12 @@ class BackwardLines {
 
   // The previous line, and where it starts. False at the start of the file.
   Result<bool> next(std::string_view* line, uint64_t* offset) {
+    is_ended_ = false;
     for (;;) {
       if (!buffer_.empty() && buffer_.back() == '\n') {
         buffer_.pop_back();
         is_passed_over_ = false;
+        is_ended_ = true;
       }
       const size_t newline = buffer_.rfind('\n');
       if (newline != std::string::npos || (block_start_ == 0 && !buffer_.empty())) {
@@ -123,6 +125,9 @@ class BackwardLines {
     }
   }
 
+  // Whether a line end was behind the last one: somebody may be appending one without.
+  [[nodiscard]] bool is_ended() const { return is_ended_; }
+
  private:
   Status read_block() {
     const uint64_t size =
@@ -140,6 +145,7 @@ class BackwardLines {
   std::string buffer_;  // [block_start_, the start of the last returned line)
   std::string line_;
   bool is_passed_over_ = false;  // what is read belongs to a line that is too long
+  bool is_ended_ = false;
 };
 
 }  // namespace
@@ -240,7 +246,10 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
     if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
     if (!*more) return page;
     auto row = decode_row(line);
-    if (!row) continue;
+    if (!row) {
+      page.has_damage = page.has_damage || (lines.is_ended() && !line.empty());
+      continue;
+    }
     page.rows.push_back(*std::move(row));
     page.cursors.push_back(encode_cursor({info.identity.inode, offset, hash64(line)}));
   }

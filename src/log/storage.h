@@ -279,6 +279,7 @@ struct RowPage {
   std::vector<SessionRow> rows;      // newest first
   std::vector<std::string> cursors;  // for each row, where the rows after it start
   bool at_end = true;                // nothing comes after the last row
+  bool has_damage = false;           // among the rows is a line that cannot be read
 };
 
 // Everything a session consists of. Each part is written when it is asked for.
@@ -324,8 +325,8 @@ class Engine {
   virtual Status drop(std::string_view session_id, const DropWanted& wanted) = 0;
   static constexpr size_t kRowsAtATime = 256;
   // A page of the registry. It may have rows of sessions that were dropped: session_document()
-  // tells. Cost: grows with the page. Where the registry is lost and may not be made anew, the first
-  // page collects the rows from the sessions, for the pages that follow it, too.
+  // tells. Cost: grows with the page. Where the registry is lost and may not be made anew, the
+  // first page collects the rows from the sessions, for the pages that follow it, too.
   virtual Result<RowPage> list(std::string_view after, size_t limit) = 0;
   // The ids of all sessions, from the sessions themselves, not the registry. Cost: their number.
   virtual Result<std::vector<std::string>> session_ids() = 0;
