@@ -48,7 +48,7 @@ type Query struct {
 	MinImportance float64        `json:"min_importance,omitempty"`
 	MinRelevance  float64        `json:"min_relevance,omitempty"`
 	References    []string       `json:"references,omitzero"`
-	Relation      string         `json:"relation,omitempty"`
+	Relation      string         `json:"relation,omitempty"` // along any when empty
 	MaxDepth      int            `json:"max_depth,omitempty"`
 	IDs           []string       `json:"ids,omitzero"`
 	TraceID       string         `json:"trace_id,omitempty"`
