@@ -37,8 +37,8 @@
  *     errors from one thread at a time.
  *  8. The library lets no exception escape, installs no signal handler, never exits and prints
  *     nothing. It starts no thread unless `durability` is "interval" or `threads` is above 1. After
- *     fork(), a call in the child with a handle made before the fork returns VARVE_FORKED (0, NULL
- *     or "" where it returns no status).
+ *     fork(), a call in the child with a handle made before the fork returns VARVE_FORKED (where it
+ *     returns no status, what it returns for a closed handle).
  */
 #ifndef VARVE_BASE_H
 #define VARVE_BASE_H

@@ -24,7 +24,8 @@ extern "C" {
  * Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
  * says ("commit", the default: it survives power loss), and every process sees it. After any other
  * status the session is as it was, except when the message of VARVE_IO says that the outcome is
- * unknown (docs/errors.md).
+ * unknown (docs/errors.md), and after VARVE_SIZE_LIMIT: a full session has then been compacted,
+ * without making enough room (docs/operations.md#limits).
  *
  * Threads that add to one session at once share one write and one fdatasync.
  *
@@ -165,7 +166,9 @@ varve_session_delete_where(varve_session_t *session, const char *query_json, siz
  *          VARVE_CORRUPTION        vectors.bin has a damaged head: repair, then put vectors again
  *          VARVE_FORMAT_VERSION    vectors.bin is of a newer version
  *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
- * @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
+ * @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"; with the other
+ *          durabilities one where the log has what is not durable yet: entries are made durable
+ *          before their vectors
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_session_put_vector(

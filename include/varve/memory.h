@@ -109,7 +109,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
  * @param[out] error_out      caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
- *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ *          "strict"), VARVE_READ_ONLY (with concurrency.exclusive), VARVE_FORMAT_VERSION,
+ *          VARVE_BAD_HANDLE
  * @cost    a query by time, and one read of each entry returned
  * @thread  any
  */
@@ -129,7 +130,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_context(
  *
  * @errors  VARVE_NOT_FOUND  no such session: never created, deleted, expired, or another user's
  *          VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
- *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+ *          "strict"), VARVE_READ_ONLY (with concurrency.exclusive), VARVE_FORMAT_VERSION,
+ *          VARVE_BAD_HANDLE
  * @cost    a query by time for as many entries as the window has
  * @thread  any
  */

@@ -110,8 +110,8 @@ varve_store_open(const char *uri, size_t uri_len, const char *config_json VARVE_
                  varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Closes a store and the sessions and memories opened from it. Waits for calls in flight on other
- * threads. With durability "interval", what was added is made durable before this returns.
+ * Closes a store and the sessions and memories opened from it, as varve_session_close does: what is
+ * not durable yet is made durable before this returns. Waits for calls in flight on other threads.
  *
  * @param[in] store handle, or NULL.
  * @errors none
@@ -318,13 +318,12 @@ varve_store_restore(varve_store_t *store, const char *path, size_t path_len,
  * @param[in]  store          open store.
  * @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
  *                            "entries_dropped","bytes_freed","problems":[{"session_id","reason"}],
- *                            "duration_ms"}. A session that cannot be swept is a problem and does
- *                            not stop the others.
+ *                            "duration_ms"}. A session that cannot be swept, as without permission
+ *                            to write, is a problem and does not stop the others.
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept
- *          being rebuilt)
+ * @errors  VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept being rebuilt)
  * @cost    opens every session; compacts those with expired entries; may write the list anew
  * @thread  any; other calls continue meanwhile
  */
@@ -429,7 +428,7 @@ varve_store_metrics(varve_store_t *store, char **text_out VARVE_OUT_OWNED VARVE_
  * @param[out] error_out caller frees; may be NULL.
  *
  * @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE
- * @thread  any
+ * @thread  any. Waits for other threads inside the previous function
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_store_set_log(
     varve_store_t *store, int32_t level, varve_log_fn fn VARVE_NULLABLE,

@@ -271,8 +271,8 @@ class Functions:
             (c_void_p,))
         """void varve_store_close(varve_store_t *store)
 
-        Closes a store and the sessions and memories opened from it. Waits for calls in flight on other
-        threads. With durability "interval", what was added is made durable before this returns.
+        Closes a store and the sessions and memories opened from it, as varve_session_close does: what is
+        not durable yet is made durable before this returns. Waits for calls in flight on other threads.
 
         @param[in] store handle, or NULL.
         @errors none
@@ -467,13 +467,12 @@ class Functions:
         @param[in]  store          open store.
         @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
                                    "entries_dropped","bytes_freed","problems":[{"session_id","reason"}],
-                                   "duration_ms"}. A session that cannot be swept is a problem and does
-                                   not stop the others.
+                                   "duration_ms"}. A session that cannot be swept, as without permission
+                                   to write, is a problem and does not stop the others.
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 
-        @errors  VARVE_READ_ONLY, VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept
-                 being rebuilt)
+        @errors  VARVE_IO, VARVE_BAD_HANDLE, VARVE_BUSY (the list of sessions kept being rebuilt)
         @cost    opens every session; compacts those with expired entries; may write the list anew
         @thread  any; other calls continue meanwhile"""
         self.varve_store_stats = _function(
@@ -570,7 +569,7 @@ class Functions:
         @param[out] error_out caller frees; may be NULL.
 
         @errors  VARVE_INVALID_ARGUMENT, VARVE_BAD_HANDLE
-        @thread  any"""
+        @thread  any. Waits for other threads inside the previous function"""
         self.varve_store_set_clock = _function(
             library, "varve_store_set_clock", c_int32,
             (c_void_p, varve_clock_fn, c_void_p, POINTER(c_void_p),))
@@ -657,9 +656,9 @@ class Functions:
 
         Returns the window as lines for a prompt, "role: content", oldest first. The second and later
         lines of a content are indented by two spaces, so that no content passes for another message. A
-        content that is not text is written as JSON, whatever is in it, but null as the empty text;
-        without a role, the line begins with the message's "type", if that is one line of 1 to 64 bytes,
-        or else with "entry". A message may also be as the log has it,
+        content that is not text is written as JSON, whatever is in it, but null beside a role as the
+        empty text; without a role, the line begins with the message's "type", if that is one line of 1
+        to 64 bytes, or else with "entry". A message may also be as the log has it,
         {"type":"message","content":{"role","message"}}.
 
         @param[in]  window       window.
@@ -775,7 +774,8 @@ class Functions:
         @param[out] error_out      caller frees; may be NULL.
 
         @errors  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
-                 "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+                 "strict"), VARVE_READ_ONLY (with concurrency.exclusive), VARVE_FORMAT_VERSION,
+                 VARVE_BAD_HANDLE
         @cost    a query by time, and one read of each entry returned
         @thread  any"""
         self.varve_memory_load = _function(
@@ -793,7 +793,8 @@ class Functions:
 
         @errors  VARVE_NOT_FOUND  no such session: never created, deleted, expired, or another user's
                  VARVE_INVALID_ARGUMENT (malformed id), VARVE_BUSY, VARVE_IO, VARVE_CORRUPTION (with
-                 "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
+                 "strict"), VARVE_READ_ONLY (with concurrency.exclusive), VARVE_FORMAT_VERSION,
+                 VARVE_BAD_HANDLE
         @cost    a query by time for as many entries as the window has
         @thread  any"""
         self.varve_memory_save = _function(
@@ -1194,7 +1195,8 @@ class Functions:
         Adds one entry. After VARVE_OK the entry is in the log, as durable as the session's durability
         says ("commit", the default: it survives power loss), and every process sees it. After any other
         status the session is as it was, except when the message of VARVE_IO says that the outcome is
-        unknown (docs/errors.md).
+        unknown (docs/errors.md), and after VARVE_SIZE_LIMIT: a full session has then been compacted,
+        without making enough room (docs/operations.md#limits).
 
         Threads that add to one session at once share one write and one fdatasync.
 
@@ -1325,7 +1327,9 @@ class Functions:
                  VARVE_CORRUPTION        vectors.bin has a damaged head: repair, then put vectors again
                  VARVE_FORMAT_VERSION    vectors.bin is of a newer version
                  VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO
-        @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"
+        @cost    one write of 144 + 4 * dimension bytes, and one fdatasync with "commit"; with the other
+                 durabilities one where the log has what is not durable yet: entries are made durable
+                 before their vectors
         @thread  any"""
         self.varve_kv_set = _function(
             library, "varve_kv_set", c_int32,
