@@ -59,8 +59,13 @@ bool has_expired(const json::Tree& metadata, int64_t now_ms) {
 
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id,
                          int64_t now_ms) {
-  VARVE_TRY_ASSIGN(const std::string text, storage.get_document(log::kMetadataFile));
-  const auto metadata = Metadata::parse(text, session_id);
+  const auto text = storage.get_document(log::kMetadataFile);
+  if (text.code() == Code::kNotFound) {
+    VARVE_TRY(storage.check_name());  // it is the first file to go when a session is removed
+    return false;
+  }
+  VARVE_TRY(text);
+  const auto metadata = Metadata::parse(*text, session_id);
   return metadata.ok() && has_expired(metadata->tree(), now_ms);
 }
 

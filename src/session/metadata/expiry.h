@@ -30,8 +30,8 @@ std::optional<int64_t> expiry_ms(const json::Tree& metadata);
 // Whether a session with this metadata has expired.
 [[nodiscard]] bool has_expired(const json::Tree& metadata, int64_t now_ms);
 
-// Whether the session in this storage has expired, by its present metadata.json. A damaged one
-// counts as not expired: nothing is removed on its word.
+// Whether the session in this storage has expired, by its present metadata.json. One that is
+// damaged or lost counts as not expired: nothing is removed on its word.
 Result<bool> has_expired(log::SessionStorage& storage, std::string_view session_id, int64_t now_ms);
 
 // The answer to every call on an expired session.

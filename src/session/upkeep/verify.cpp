@@ -227,7 +227,7 @@ class Verification {
       settled_seq_ = std::max(legal_to_, durable_seq);
       if (core_.metadata_was_damaged) {
         report_.problem_in(log::kMetadataFile, 0, 0,
-                           "it is missing or cannot be read; the next write makes a new one");
+                           "it is missing or cannot be read; repair makes a new one");
       }
     }
     return {};

@@ -50,6 +50,18 @@ TEST_F(StoreFailures, TheIdOfAnExpiredSessionThatCannotBeReadIsNotTaken) {
   EXPECT_TRUE(store->create_session(R"({"session_id":"s1"})").ok());
 }
 
+// Its own handles go on, and so do those that are opened beside them.
+TEST_F(StoreFailures, ASessionThatLosesItsMetadataWhileItIsOpenHasNotExpired) {
+  const auto store = open("store");
+  const auto session = *store->create_session(R"({"session_id":"s1","ttl_hours":1})");
+  add(*session, {"a"});
+  ASSERT_TRUE((*disk_.open_root("store/sessions/s1", false))->remove("metadata.json").ok());
+  EXPECT_EQ(alive(*store, "s1"), Texts{"a"});
+  const auto results = store->query("{}");
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  EXPECT_EQ(results->results.size(), 1U);
+}
+
 // With io_failure "buffer" an entry is answered although the disk did not take it.
 TEST_F(StoreFailures, ASyncDoesNotAnswerForWhatIsInMemoryOnly) {
   const auto store = *Store::open("store", R"({"integrity":{"io_failure":"buffer"}})",
