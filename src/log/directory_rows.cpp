@@ -62,7 +62,8 @@ Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
     }
   }
   Status made = rescan();
-  if (made.code() == Code::kReadOnly) return collected_page(after, limit);
+  const bool may_not_write = made.code() == Code::kReadOnly || made.code() == Code::kNoSpace;
+  if (may_not_write) return collected_page(after, limit);
   VARVE_TRY(std::move(made));
   return registry_->list(after, limit);
 }

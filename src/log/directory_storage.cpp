@@ -61,7 +61,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryStorage::open(
   Status opened = storage->open_lock_file();
   if (opened.code() == Code::kReadOnly) {
     storage->writable_ = false;
-  } else if (!opened.ok()) {
+  } else if (!opened.ok() && opened.code() != Code::kNoSpace) {  // who writes opens it again
     return opened;
   }
   auto looked = storage->tail();

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/posix.h"
@@ -556,6 +558,28 @@ TEST_F(Directories, WithoutPermissionToWriteSessionsAreListedWithoutTheFolderOfL
   ASSERT_TRUE(page.ok()) << page.status().message();
   ASSERT_EQ(page->rows.size(), 1u);
   EXPECT_EQ(page->rows[0].user_id, "u");
+}
+
+TEST_F(Directories, AFullDiskKeepsNobodyFromReadingWhatWasCopiedByHand) {
+  create("s1");
+  for (const auto& [folder, name] :
+       {std::pair("store/indices", "sessions.jsonl"), std::pair("store/sessions/s1", "lock")}) {
+    const auto directory = *disk_.open_root(folder, false);
+    (void)directory->remove(name).ok();
+  }
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool makes_it = operation.kind == io::OperationKind::kOpen && operation.name == "lock";
+    if (!makes_it && operation.kind != io::OperationKind::kAppend) return std::nullopt;
+    return io::Fault{ENOSPC, std::nullopt};
+  });
+  EXPECT_EQ(listed(), (std::vector<std::string>{"s1"}));
+  const auto storage = engine_->open("s1");
+  ASSERT_TRUE(storage.ok()) << storage.status().message();
+  EXPECT_TRUE((*storage)->writable());
+  const int64_t until_us = clock_.monotonic_us();
+  EXPECT_EQ((*storage)->lock(until_us, "write", nullptr).code(), Code::kNoSpace);
+  disk_.set_fault_hook({});
+  EXPECT_TRUE((*storage)->lock(until_us, "write", nullptr).ok());
 }
 
 TEST_F(Directories, NamesThatWouldLeaveTheStoreAreRefused) {
