@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "io/rules.h"
 #include "log/atomic_file.h"
 
 namespace varve::log {
@@ -134,7 +135,8 @@ Result<bool> DirectoryStorage::has_changed(Stream stream, OpenStream* open) {
 
 Result<VectorsTail> DirectoryStorage::vectors_tail() {
   const std::lock_guard guard(mutex_);
-  VARVE_TRY(look_at(Stream::kVectors, &vectors_));
+  Status looked = look_at(Stream::kVectors, &vectors_);
+  if (!looked.ok()) return io::refused_reading(std::move(looked));  // whoever asks may only read
   return VectorsTail{vectors_generation_, vectors_.size_bytes};
 }
 

@@ -221,6 +221,12 @@ TEST_F(InDirectory, WithoutPermissionToWriteItIsForReading) {
   EXPECT_EQ(log(), "one\n");
 }
 
+TEST_F(InDirectory, VectorsThatMayNotBeReadAreNoLackOfPermissionToWrite) {
+  disk_.write_file("s/vectors.bin", "vectors");
+  disk_.set_fault_hook(FailNth(1, EACCES, true, {OperationKind::kOpen}).on_file("vectors.bin"));
+  EXPECT_EQ(storage_->vectors_tail().code(), Code::kIo);
+}
+
 TEST_F(InDirectory, SomethingElseInPlaceOfAFileIsRefused) {
   for (const auto name : {"memory.jsonl", "tombstones.jsonl", "lock"}) {
     io::SimulatedFileSystem disk;
