@@ -656,8 +656,8 @@ func StoreQuery(store Store, queryJSON string) (results Results, failure *Failur
 // that was deleted before the call is alive in it.
 //
 // Another backup into the same directory copies what was appended since; a log that was replaced
-// meanwhile (repair, compaction, restore) is copied whole. A backup that is killed leaves each
-// session of the copy as the previous backup or this one made it, or between the two: with the
+// meanwhile (repair, compaction, restore) is copied whole. A backup that fails or is killed leaves
+// each session of the copy as the previous backup or this one made it, or between the two: with the
 // deletions of this one and not yet all of its additions. Older backups keep what they have: what
 // was purged from the store leaves a copy with the next backup into it.
 //
@@ -711,14 +711,18 @@ func StoreBackup(store Store, path string, optionsJSON string) (report []byte, f
 // its replacement before anybody sees it. Keys, transcript and metadata are those of the backup.
 //
 // A session appears, or is replaced, in one step. From then on open handles of a replaced session
-// return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. A session
-// of the backup that has expired is left out, and is a problem with "copied":false; so is one of
-// which no entry can be read any more, if it would replace a session that has entries; one that is
-// damaged, if it would replace a session that is not: repair it in the backup first; and, where all
-// are restored, one whose copy is gone from the backup. One that is in its place and cannot be
-// looked at there, as when it is damaged and recovery is "strict", is a problem with "copied":true,
-// and so is one that is damaged, one for which damaged deletions could not be applied, and one
-// whose metadata.json in the backup is lost: then user and agent are those of the list of sessions.
+// return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. Where one
+// cannot take its place, as while somebody holds the lock of the one that is there, the call ends
+// with that failure; those before it, in the order of `sessions` or of the ids, stay restored.
+//
+// A session of the backup that has expired is left out, and is a problem with "copied":false; so is
+// one of which no entry can be read any more, if it would replace a session that has entries; one
+// that is damaged, if it would replace a session that is not: repair it in the backup first; and,
+// where all are restored, one whose copy is gone from the backup. One that is in its place and
+// cannot be looked at there, as when it is damaged and recovery is "strict", is a problem with
+// "copied":true, and so is one that is damaged, one for which damaged deletions could not be
+// applied, and one whose metadata.json in the backup is lost: then user and agent are those of the
+// list of sessions.
 //
 // @param[in]  store          open store.
 // @param[in]  path           the backup's directory; only read.
@@ -762,7 +766,7 @@ func StoreRestore(store Store, path string, optionsJSON string) (report []byte, 
 // entries, by compacting the sessions that have some. No reader sees expired data; this call
 // removes it from the files. Call it now and then, from one process of a store. Where most of the
 // list of sessions are rows of deleted ones, by 100 or more, it takes them out; cursors of the list
-// from before, and the catalog, are of no use then.
+// from before are of no use then, and the catalog (docs/format.md#catalog) is made anew.
 //
 // @param[in]  store          open store.
 // @param[out] report_out     {"sessions_checked","sessions_removed","sessions_compacted",
