@@ -96,7 +96,7 @@ export interface Raw {
    * @param[in]  uri_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  config_json a JSON object; NULL or empty for none. All members are optional, here
    *                        with their defaults (docs/format.md#config explains each and has the
-   *                        rest; a limit of 0 is none):
+   *                        rest; 0 for a "max_" of "storage" is no limit, a cap of 0 keeps nothing):
    *                        {"durability":"commit","threads":1,
    *                        "storage":{"max_session_size_mb":10,"max_entry_size_bytes":1048576,
    *                        "max_user_size_mb":0,"max_user_sessions":0,"kv_cap":200,
