@@ -963,8 +963,9 @@ export interface Raw {
    *
    * @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
    *          VARVE_READ_ONLY, VARVE_BAD_HANDLE
-   * @cost    a sync of the log, and if anything was added since, a write of the whole index, which
-   *          grows with the session; for adds that each are durable there is durability "commit"
+   * @cost    a sync of the log, metadata.json replaced and made durable, and if anything was added
+   *          since, a write of the whole index, which grows with the session; for adds that each are
+   *          durable there is durability "commit"
    * @thread  any
    */
   varve_session_sync(session: Handle | null): void;

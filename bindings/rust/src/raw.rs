@@ -1067,8 +1067,9 @@ pub struct Api {
     ///
     /// @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
     ///          VARVE_READ_ONLY, VARVE_BAD_HANDLE
-    /// @cost    a sync of the log, and if anything was added since, a write of the whole index, which
-    ///          grows with the session; for adds that each are durable there is durability "commit"
+    /// @cost    a sync of the log, metadata.json replaced and made durable, and if anything was added
+    ///          since, a write of the whole index, which grows with the session; for adds that each are
+    ///          durable there is durability "commit"
     /// @thread  any
     /// ```
     pub varve_session_sync: unsafe extern "C" fn(session: *mut varve_session_t, error_out: *mut *mut varve_error_t) -> varve_status_t,

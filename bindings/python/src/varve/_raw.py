@@ -1044,8 +1044,9 @@ class Functions:
 
         @errors  VARVE_NOT_FOUND (the session was deleted), VARVE_IO, VARVE_NO_SPACE, VARVE_BUSY,
                  VARVE_READ_ONLY, VARVE_BAD_HANDLE
-        @cost    a sync of the log, and if anything was added since, a write of the whole index, which
-                 grows with the session; for adds that each are durable there is durability "commit"
+        @cost    a sync of the log, metadata.json replaced and made durable, and if anything was added
+                 since, a write of the whole index, which grows with the session; for adds that each are
+                 durable there is durability "commit"
         @thread  any"""
         self.varve_session_stats = _function(
             library, "varve_session_stats", c_int32,

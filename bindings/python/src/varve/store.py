@@ -55,7 +55,7 @@ class Store(Handle):
 
     def close(self) -> None:
         """Closes it and its sessions. Nothing that was added depends on this, but with the
-        durability "interval" it waits until everything is durable."""
+        durability "interval" or "os" it waits until everything is durable."""
         super().close()
 
     def _free(self) -> None:
