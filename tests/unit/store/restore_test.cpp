@@ -551,5 +551,21 @@ TEST_F(RestoreTest, WholeCopiesDoNotMakeTheListOfABackupLonger) {
   EXPECT_EQ(file("copy/indices/sessions.jsonl"), before);
 }
 
+TEST_F(RestoreTest, EndsWithASessionThatCannotTakeItsPlaceAndKeepsThoseBeforeIt) {
+  const auto store = open("store");
+  for (const std::string id : {"a", "b"}) add(*create(*store, id), {"1"});
+  backed_up(*store);
+  for (const std::string id : {"a", "b"}) add(**store->open_session(id), {"2"});
+  const auto process = disk_.process(77);
+  const auto engine = log::DirectoryEngine::open("store", {process.get(), &clock_, &random_}, 1000);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  const auto writer = *(*engine)->open("b");
+  ASSERT_TRUE(writer->lock(clock_.monotonic_us(), "write", nullptr).ok());
+  EXPECT_EQ(store->restore("copy", R"({"overwrite":true})").code(), Code::kBusy);
+  writer->unlock();
+  EXPECT_EQ(alive(*store, "a"), Texts{"1"});
+  EXPECT_EQ(alive(*store, "b"), (Texts{"1", "2"}));
+}
+
 }  // namespace
 }  // namespace varve::store
