@@ -274,8 +274,8 @@ export interface Raw {
    * @errors  VARVE_INVALID_ARGUMENT  bad option; the directory holds something else, or another
    *                                  store's backup, or is inside the store
    *          VARVE_NOT_FOUND         a named session does not exist
-   *          VARVE_BUSY              another backup into this directory is running, or somebody writes
-   *                                  to a copy in it
+   *          VARVE_BUSY              another backup into this directory is running, or somebody
+   *                                  writes to a copy in it
    *          VARVE_FORMAT_VERSION    the backup was made by a newer version
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
    * @cost    reads what is copied twice, writes it once; a few syncs for each session that changed
