@@ -156,10 +156,13 @@ Status Index::load_whole() {
 
 Index Index::renumbered(const Renumbering& rows) const {
   Index index(text_settings_, hash_seed());
-  index.type_names_ = type_names_;
-  index.type_numbers_ = type_numbers_;
-  index.type_counts_.assign(type_names_.size(), 0);
-  for (const uint32_t row : rows.kept()) index.take_row(*this, row);
+  constexpr uint32_t kNoType = UINT32_MAX;
+  std::vector<uint32_t> new_types(type_names_.size(), kNoType);  // by old type
+  for (const uint32_t row : rows.kept()) {
+    uint32_t& new_type = new_types[types_[row]];
+    if (new_type == kNoType) new_type = index.add_type(type(row));
+    index.take_row(*this, row, new_type);
+  }
   index.table_.reserve(index.size(), index.id_hashes_, {});  // nothing is in it
   for (uint32_t row = 0; row < index.size(); ++row) index.put_into_table(row);
   index.tombstone_ends_ = tombstone_ends_;
@@ -189,8 +192,8 @@ bool Index::take_words(Index& other, SameRows same) {
   return true;
 }
 
-// A live row of another index, behind the last one.
-void Index::take_row(const Index& from, uint32_t row) {
+// A live row of another index, behind the last one. `type`: its number here.
+void Index::take_row(const Index& from, uint32_t row, uint32_t type) {
   const uint64_t offset = coverage.entries_bytes;
   offsets_.push_back(offset);
   lengths_.push_back(from.lengths_[row]);
@@ -201,8 +204,8 @@ void Index::take_row(const Index& from, uint32_t row) {
   expiries_ms_.push_back(from.expiries_ms_[row]);
   importances_.push_back(from.importances_[row]);
   seqs_.push_back(from.seqs_[row]);
-  types_.push_back(from.types_[row]);
-  type_counts_[from.types_[row]] += 1;
+  types_.push_back(type);
+  type_counts_[type] += 1;
   flags_.push_back(from.flags_[row]);
   marks_.push_back(from.marks_[row]);
   coverage.last_line_offset = offset;

@@ -226,7 +226,7 @@ class Index {
   void put_into_table(uint32_t row);
   void put_tombstone_into_table(uint32_t number);
   void hide(std::string_view id);
-  void take_row(const Index& from, uint32_t row);
+  void take_row(const Index& from, uint32_t row, uint32_t type);
   void add_time(int64_t timestamp_ms);
   [[nodiscard]] uint32_t stretch_behind(uint32_t row, int64_t timestamp_ms) const;
   [[nodiscard]] bool are_rows_damaged() const;

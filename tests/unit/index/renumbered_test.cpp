@@ -131,6 +131,21 @@ TEST(Renumbered, TheFormsOfAWordAreLeftOutWithIt) {
   EXPECT_EQ(words, std::vector<std::string>{"jumping"});
 }
 
+// Where types come and go, index.bin would else grow with each that there ever was.
+TEST(Renumbered, TypesAreLeftOutWithTheLastRowThatHasThem) {
+  Index whole;
+  for (uint32_t number = 0; number < 4; ++number) {
+    entry::EntryFacts facts = numbered_facts(number);
+    facts.type = "type" + std::to_string(number / 2 * 2);
+    whole.add(facts, {number * 100, 99, number}, kRows);
+  }
+  const std::vector<uint32_t> kept = {2, 3};
+  const Index renumbered = whole.renumbered(Renumbering(kept, whole.size()));
+  EXPECT_EQ(renumbered.type_names(), std::vector<std::string>{"type2"});
+  EXPECT_EQ(renumbered.type(1), "type2");
+  EXPECT_EQ(renumbered.find_type("type0"), std::nullopt);
+}
+
 // What was indexed of one log is not taken for another's, whose rows stand elsewhere.
 TEST(TakenWords, AreThoseOfTheSameLinesOnly) {
   const auto index_at = [](uint64_t offset, uint32_t rows, uint32_t rows_with_words) {
