@@ -74,7 +74,7 @@ class Sweep {
   void tidy_list(uint64_t row_count) {
     const uint64_t live_count = checked_ - removed_;
     if (row_count <= 2 * live_count + kDeadRowsMax) return;
-    (void)context_.engine->remove_dead_rows().ok();
+    (void)context_.remove_dead_rows().ok();
   }
 
   void visit(const std::string& id) {

@@ -136,6 +136,22 @@ TEST_F(CatalogFixture, ADroppedSessionIsForgottenAndMayComeAgain) {
   EXPECT_EQ(ask(*store, kRare).ids, (CatalogIds{"anew", "first-s1"}));
 }
 
+// What writers told it of sessions that came and went would else stay until somebody asks again.
+TEST_F(CatalogFixture, ASweepThatMakesTheListAnewTakesItAway) {
+  const auto store = open(disk_);
+  make_many(*store);
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  for (int i = 0; i < 200; ++i) {
+    make(*store, "gone" + std::to_string(i));
+    add(*store, "gone" + std::to_string(i), "x", "common");
+    ASSERT_TRUE(store->delete_session("gone" + std::to_string(i)).ok());
+  }
+  ASSERT_TRUE(disk_.exists(kCatalogLog));
+  ASSERT_TRUE(store->sweep().ok());
+  EXPECT_FALSE(disk_.exists(kCatalogLog));
+  EXPECT_EQ(ask(*store, kRare).ids, (CatalogIds{"first-s0", "first-s1"}));
+}
+
 TEST_F(CatalogFixture, ARestoredSessionIsFoundByWhatItHasNow) {
   const auto store = open(disk_);
   make_many(*store);
