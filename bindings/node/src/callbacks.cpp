@@ -140,7 +140,10 @@ void close_environment(void* data) {
   // A store that others still use goes on with the time that this thread's clock told last.
   remove(home,
          [](uintptr_t, const Callback& callback) { return callback.kind != CallbackKind::value; });
-  close_opened();  // nobody waits for an answer of this thread any more
+  const auto closed = close_opened();  // nobody waits for an answer of this thread any more
+  remove(home, [&](uintptr_t, const Callback& callback) {
+    return std::find(closed.begin(), closed.end(), callback.handle) != closed.end();
+  });
 }
 
 napi_value to_js(napi_env env, const CallbackValue& value) {

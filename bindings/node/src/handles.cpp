@@ -30,13 +30,16 @@ void note_closed(void* handle) {
   }
 }
 
-void close_opened() {
+std::vector<const void*> close_opened() {
+  std::vector<const void*> closed;
   if (opened != nullptr) {
     for (const auto& [handle, close] : *opened) {
       close(handle);  // a store closes its sessions; to close them again does no harm
+      closed.push_back(handle);
     }
     opened->clear();
   }
+  return closed;
 }
 
 }  // namespace varve_node

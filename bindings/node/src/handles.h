@@ -3,6 +3,8 @@
 // nothing is noted: they end with the process, which is not to wait for them.
 #pragma once
 
+#include <vector>
+
 namespace varve_node {
 
 using CloseHandle = void (*)(void* handle);
@@ -11,7 +13,7 @@ using CloseHandle = void (*)(void* handle);
 void note_handles();
 void note_opened(void* handle, CloseHandle close);
 void note_closed(void* handle);
-/** Closes what is still open. */
-void close_opened();
+/** Closes what is still open, and tells what that was. */
+std::vector<const void*> close_opened();
 
 }  // namespace varve_node

@@ -396,6 +396,15 @@ test('the functions of a thread that ends go, and those of others stay', async (
   assert.equal(stdout, 'told,17,5,1 told,17,1\n', stderr);
 });
 
+test('the clock of a store that a thread opened goes when that thread ends', async () => {
+  const { stdout, stderr } = await runOnStub(`
+    await once(beginWorker(\`
+      const mine = raw.varve_store_open('x', null);
+      raw.varve_store_set_clock(mine, () => 17);\`), 'exit');
+    console.log(run('2'));`);
+  assert.equal(stdout, '0\n', stderr);
+});
+
 test('a thread is not taken for one that ended, though it has its number', async () => {
   const { stdout, stderr, code } = await runOnStub(`
     await once(beginWorker('raw.varve_store_set_clock(store, () => 17);'), 'exit');
