@@ -255,6 +255,8 @@ class Core {
   [[nodiscard]] CompactionPolicy compaction_policy() const;
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   [[nodiscard]] uint64_t size_bytes() const;
+  // Of index.bin and the vectors alone, which follow the log.
+  [[nodiscard]] uint64_t derived_bytes() const;
   // Of kv.json and transcript.md, as last seen.
   [[nodiscard]] uint64_t capped_bytes() const {
     return kv_file.size_bytes.load() + transcript_file.size_bytes.load();

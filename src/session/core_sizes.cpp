@@ -17,6 +17,11 @@ uint64_t Core::size_bytes_now() const {
          vectors.size_bytes() + capped_bytes();
 }
 
+uint64_t Core::derived_bytes() const {
+  const std::shared_lock lock(index_mutex);
+  return saved.size_bytes + vectors.size_bytes();
+}
+
 void Core::measure_capped_files() {
   for (const auto& [name, file] : {std::pair(log::kKeyValueFile, &kv_file),
                                    std::pair(log::kTranscriptFile, &transcript_file)}) {

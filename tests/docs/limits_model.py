@@ -57,7 +57,7 @@ class Room:
         self.opened()
 
     def opened(self):
-        self.next_at, self.deletions_tried, self.again_ms = 0, 0, 0
+        self.next_at, self.deletions_tried, self.again_ms, self.hopeless = 0, 0, 0, 0
 
     def compacts_for(self, present, growth, deletions, now_ms):
         """Whether it tries to, before a write that makes it so much larger."""
@@ -67,7 +67,7 @@ class Room:
         if size <= self.limit:
             return size >= self.next_at
         return present >= self.next_at or deletions != self.deletions_tried or \
-            now_ms >= self.again_ms
+            now_ms >= self.again_ms or growth < self.hopeless
 
     def tried(self, left, growth, deletions, now_ms):
         """left: after the compaction, before the write."""
@@ -77,3 +77,10 @@ class Room:
 
     def takes(self, size):
         return not self.limit or size <= self.limit
+
+    def evicts_for(self, sizes, growth, dead_bytes, evicted_bytes):
+        """Whether live entries have to go, and whether that can help. sizes: of the files, before."""
+        size = sizes["total"] + growth - dead_bytes
+        least = size - evicted_bytes - sizes["index"] - sizes["vectors"]
+        self.hopeless = 0 if self.takes(least) else growth
+        return size > self.threshold * self.limit, self.takes(least)

@@ -494,6 +494,13 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   return report;
 }
 
+Result<uint64_t> removable_bytes(Core& core, CompactionOptions options) {
+  options.dry_run = true;
+  VARVE_TRY(core.catch_up());
+  VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
+  return planned.report.bytes_before - planned.report.bytes_after;
+}
+
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {
   if (options.dry_run) {
     return while_replaced([&]() -> Result<json::Tree> {

@@ -1,5 +1,6 @@
 #include "session/upkeep/room.h"
 
+#include <algorithm>
 #include <string>
 
 #include "session/core.h"
@@ -19,29 +20,53 @@ Status Room::make(uint64_t new_bytes) {
   if (!is_worth_a_try(new_bytes, now_ms)) return {};
   if (!is_above_threshold(core_.size_bytes() + new_bytes)) return {};
   if (core_.compaction_policy().automatic) {
-    CompactionOptions options;
-    options.cause = CompactionCause::kAutomatic;
-    options.evict_below = kAutomaticEvictBelow;
-    const auto compacted = compact_as_writer(core_, options);
+    const Status compacted = compact(new_bytes);
     if (!compacted.ok()) {
-      core_.events.post(Level::kWarn,
-                        "the automatic compaction failed: " + compacted.status().message());
+      core_.events.post(Level::kWarn, "the automatic compaction failed: " + compacted.message());
     }
   }
   note_try(new_bytes, now_ms);
   return core_.catch_up();  // checks of ids need what a compaction could not read back
 }
 
+Status Room::compact(uint64_t new_bytes) {
+  CompactionOptions options;
+  options.cause = CompactionCause::kAutomatic;
+  VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
+  VARVE_TRY(compact_as_writer(core_, options));
+  if (options.evict_below > 0 || !is_above_threshold(core_.size_bytes() + new_bytes)) return {};
+  // The new index.bin is larger than the old one, by words that were not in it yet.
+  VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
+  return options.evict_below > 0 ? compact_as_writer(core_, options).status() : Status();
+}
+
+// Live entries go only where what nobody may read any more is not enough, and where the write can
+// fit when all of them are gone.
+Result<double> Room::eviction_for(uint64_t new_bytes) {
+  CompactionOptions options;
+  options.cause = CompactionCause::kAutomatic;
+  const uint64_t size = core_.size_bytes() + new_bytes;
+  VARVE_TRY_ASSIGN(const uint64_t dead_bytes, removable_bytes(core_, options));
+  options.evict_below = kAutomaticEvictBelow;
+  VARVE_TRY_ASSIGN(const uint64_t all_bytes, removable_bytes(core_, options));
+  // What index.bin and the vectors will take shows afterwards.
+  const uint64_t least = size - std::min(size, all_bytes + core_.derived_bytes());
+  const bool can_fit = least <= core_.settings.session_bytes_max;
+  hopeless_bytes_ = can_fit ? 0 : new_bytes;
+  const bool has_to = is_above_threshold(size - std::min(size, dead_bytes));
+  return can_fit && has_to ? options.evict_below : 0.0;
+}
+
 // Again only when the session has grown by a share of its limit, or when the write would be refused
 // and, since the last try, something was deleted or so much time has passed that entries may have
-// expired or decayed.
+// expired or decayed; or when the write is smaller than the one for which nothing was evicted.
 bool Room::is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const {
   const uint64_t present = core_.size_bytes();
   const uint64_t size = present + new_bytes;
   if (size <= core_.settings.session_bytes_max) return size >= try_above_bytes_;
   // The write is refused, so the session does not grow by it.
   return present >= try_above_bytes_ || core_.deleted_count() != deleted_count_tried_ ||
-         now_ms >= try_again_ms_;
+         now_ms >= try_again_ms_ || new_bytes < hopeless_bytes_;
 }
 
 void Room::note_try(uint64_t new_bytes, int64_t now_ms) {

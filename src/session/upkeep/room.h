@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/status.h"
+#include "base/result.h"
 
 namespace varve::session {
 
@@ -24,6 +24,8 @@ class Room {
 
  private:
   [[nodiscard]] bool is_above_threshold(uint64_t size_bytes) const;
+  Status compact(uint64_t new_bytes);
+  Result<double> eviction_for(uint64_t new_bytes);
   [[nodiscard]] bool is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const;
   void note_try(uint64_t new_bytes, int64_t now_ms);
 
@@ -32,6 +34,7 @@ class Room {
   uint64_t try_above_bytes_ = 0;
   uint64_t deleted_count_tried_ = 0;  // how many were deleted at the last try
   int64_t try_again_ms_ = 0;
+  uint64_t hopeless_bytes_ = 0;  // of a write that could not fit at the last try; 0: it could
 };
 
 }  // namespace varve::session

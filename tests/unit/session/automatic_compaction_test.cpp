@@ -44,6 +44,11 @@ class AutomaticCompaction : public testing::Test {
   std::deque<SessionDisk> disks_;  // of each session made
 };
 
+std::string hardly_matters(size_t text_bytes) {
+  return R"({"id":"old","type":"finding","importance":0.1,"content":")" +
+         std::string(text_bytes, 'x') + R"(","timestamp":"2001-01-01T00:00:00Z"})";
+}
+
 TEST_F(AutomaticCompaction, MakesRoomWhenTheSessionNearsItsLimit) {
   const auto session = make(20'000);
   const int fitted = fill(*session);
@@ -82,9 +87,7 @@ TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
       },
       &warnings);
   const auto session = make(20'000);
-  const std::string old = R"({"id":"old","type":"finding","importance":0.1,"content":")" +
-                          std::string(3000, 'x') + R"(","timestamp":"2001-01-01T00:00:00Z"})";
-  ASSERT_TRUE(session->add(old).ok());
+  ASSERT_TRUE(session->add(hardly_matters(3000)).ok());
   fill(*session);
   EXPECT_EQ(session->get("old").code(), Code::kNotFound);
   const json::Tree metadata = *session->metadata();
@@ -95,6 +98,55 @@ TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
            line.find(R"("evicted":1,"limit_bytes":20000)") != std::string::npos;
   };
   EXPECT_EQ(std::count_if(warnings.begin(), warnings.end(), is_of_eviction), 1);
+}
+
+TEST_F(AutomaticCompaction, DropsNoLiveEntryWhereWhatWasDeletedIsEnough) {
+  const auto session = make(20'000);
+  ASSERT_TRUE(session->add(hardly_matters(300)).ok());
+  int number = 0;
+  while (session->stats()->get("size_bytes")->get_int64("total") < 17'000) {
+    ASSERT_TRUE(session->add(text(number++)).ok());
+  }
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+  }
+  ASSERT_EQ(compactions(*session), 0u);
+  while (compactions(*session) == 0) ASSERT_TRUE(session->add(text(number++)).ok());
+  EXPECT_TRUE(session->get("old").ok());
+  const json::Tree metadata = *session->metadata();
+  const json::Tree& dropped = *metadata.get("compactions")->items()[0].get("dropped");
+  EXPECT_EQ(dropped.get_int64("deleted"), 10);
+  EXPECT_EQ(dropped.get_int64("evicted"), 0);
+}
+
+// What was deleted would be enough, if index.bin were not written for the first time.
+TEST_F(AutomaticCompaction, DropsLiveEntriesAfterAllWhereTheNewIndexIsLarger) {
+  const auto session = make(20'000);
+  ASSERT_TRUE(session->add(hardly_matters(300)).ok());
+  int number = 0;
+  while (session->stats()->get("size_bytes")->get_int64("total") < 17'000) {
+    ASSERT_TRUE(session->add(text(number++)).ok());
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+  while (compactions(*session) == 0) ASSERT_TRUE(session->add(text(number++)).ok());
+  EXPECT_EQ(session->get("old").code(), Code::kNotFound);
+  const json::Tree metadata = *session->metadata();
+  const auto& history = metadata.get("compactions")->items();
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].get("dropped")->get_int64("deleted"), 3);
+  EXPECT_EQ(history[0].get("dropped")->get_int64("evicted"), 0);
+  EXPECT_EQ(history[1].get("dropped")->get_int64("evicted"), 1);
+}
+
+TEST_F(AutomaticCompaction, DropsNoLiveEntryForAWriteThatCannotFit) {
+  const auto session = make(20'000);
+  ASSERT_TRUE(session->add(hardly_matters(4000)).ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(session->add(text(i)).ok());
+  EXPECT_EQ(session->add(entry_text("large", std::string(19'000, 'x'))).code(), Code::kSizeLimit);
+  EXPECT_TRUE(session->get("old").ok());
+  const auto fitting = session->add(entry_text("fits", std::string(12'000, 'x')));
+  ASSERT_TRUE(fitting.ok()) << fitting.status().message();
+  EXPECT_EQ(session->get("old").code(), Code::kNotFound) << "without it this one fits";
 }
 
 TEST_F(AutomaticCompaction, CanBeSwitchedOffByTheStoreAndByTheSession) {
