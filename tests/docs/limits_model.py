@@ -79,7 +79,7 @@ class Room:
         return not self.limit or size <= self.limit
 
     def evicts_for(self, sizes, growth, dead_bytes, evicted_bytes):
-        """Whether live entries have to go, and whether that can help. sizes: of the files, before."""
+        """Whether live entries have to go, and whether that can help. sizes: of the files."""
         size = sizes["total"] + growth - dead_bytes
         least = size - evicted_bytes - sizes["index"] - sizes["vectors"]
         self.hopeless = 0 if self.takes(least) else growth

@@ -117,8 +117,8 @@ class Run:
         return len(self.session.log) - len(self.session.kept())
 
     def compact(self, sizes, growth):
-        """An automatic compaction. Returns which live entries it spares that a second one, after it,
-        may drop."""
+        """An automatic compaction. Returns which live entries it spares that a second one,
+        after it, may drop."""
         live = self.session.live(self.now_ms)
         gone = evicted(self.session, self.decay, self.now_ms, below=0.05)
         has_to, can_help = self.room.evicts_for(
