@@ -237,6 +237,7 @@ class Compaction {
         drop_row(row, Dropped::kExpired);
       } else if (is_evicted(row, relevance)) {
         drop_row(row, Dropped::kEvicted);
+        report_.evicted_bytes += index.location(row).length + 1;
       } else {
         kept_.push_back({row, index.location(row)});
         report_.bytes_after += index.location(row).length + 1;
@@ -494,11 +495,11 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   return report;
 }
 
-Result<uint64_t> removable_bytes(Core& core, CompactionOptions options) {
+Result<CompactionReport> plan_as_writer(Core& core, CompactionOptions options) {
   options.dry_run = true;
   VARVE_TRY(core.catch_up());
   VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
-  return planned.report.bytes_before - planned.report.bytes_after;
+  return planned.report;
 }
 
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {

@@ -42,7 +42,7 @@ Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& 
 // The same for the holder of the storage's lock, without dry_run.
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options);
 
-// How many bytes of the log that would remove. For the holder of the storage's lock.
-Result<uint64_t> removable_bytes(Core& core, CompactionOptions options);
+// The report of a dry run, for the holder of the storage's lock.
+Result<CompactionReport> plan_as_writer(Core& core, CompactionOptions options);
 
 }  // namespace varve::session

@@ -28,6 +28,7 @@ struct CompactionReport {
   // Records of vectors.bin; nothing when there is no such file.
   std::optional<uint64_t> vectors_before;
   uint64_t vectors_after = 0;
+  uint64_t evicted_bytes = 0;         // of the lines that went as evicted; not in tree()
   bool changed = false;               // the log was rewritten
   bool leaves_stray_vectors = false;  // not in tree(): see metadata.h
   double duration_ms = 0;

@@ -45,10 +45,11 @@ Status Room::compact(uint64_t new_bytes) {
 Result<double> Room::eviction_for(uint64_t new_bytes) {
   CompactionOptions options;
   options.cause = CompactionCause::kAutomatic;
-  const uint64_t size = core_.size_bytes() + new_bytes;
-  VARVE_TRY_ASSIGN(const uint64_t dead_bytes, removable_bytes(core_, options));
   options.evict_below = kAutomaticEvictBelow;
-  VARVE_TRY_ASSIGN(const uint64_t all_bytes, removable_bytes(core_, options));
+  VARVE_TRY_ASSIGN(const CompactionReport planned, plan_as_writer(core_, options));
+  const uint64_t size = core_.size_bytes() + new_bytes;
+  const uint64_t all_bytes = planned.bytes_before - planned.bytes_after;
+  const uint64_t dead_bytes = all_bytes - planned.evicted_bytes;
   // What index.bin and the vectors will take shows afterwards.
   const uint64_t least = size - std::min(size, all_bytes + core_.derived_bytes());
   const bool can_fit = least <= core_.settings.session_bytes_max;

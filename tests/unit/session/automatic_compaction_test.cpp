@@ -34,6 +34,14 @@ class AutomaticCompaction : public testing::Test {
     while (session.add(text(number)).ok()) ++number;
     return number - from;
   }
+  // The number of the next one, when the session has at least so many bytes.
+  static int fill_to(Session& session, int64_t bytes) {
+    int number = 0;
+    while (session.stats()->get("size_bytes")->get_int64("total") < bytes) {
+      EXPECT_TRUE(session.add(text(number++)).ok());
+    }
+    return number;
+  }
   size_t compactions(Session& session) {
     const json::Tree metadata = *session.metadata();
     const json::Tree* history = metadata.get("compactions");
@@ -103,10 +111,7 @@ TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
 TEST_F(AutomaticCompaction, DropsNoLiveEntryWhereWhatWasDeletedIsEnough) {
   const auto session = make(20'000);
   ASSERT_TRUE(session->add(hardly_matters(300)).ok());
-  int number = 0;
-  while (session->stats()->get("size_bytes")->get_int64("total") < 17'000) {
-    ASSERT_TRUE(session->add(text(number++)).ok());
-  }
+  int number = fill_to(*session, 17'000);
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
   }
@@ -123,10 +128,7 @@ TEST_F(AutomaticCompaction, DropsNoLiveEntryWhereWhatWasDeletedIsEnough) {
 TEST_F(AutomaticCompaction, DropsLiveEntriesAfterAllWhereTheNewIndexIsLarger) {
   const auto session = make(20'000);
   ASSERT_TRUE(session->add(hardly_matters(300)).ok());
-  int number = 0;
-  while (session->stats()->get("size_bytes")->get_int64("total") < 17'000) {
-    ASSERT_TRUE(session->add(text(number++)).ok());
-  }
+  int number = fill_to(*session, 17'000);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
   while (compactions(*session) == 0) ASSERT_TRUE(session->add(text(number++)).ok());
   EXPECT_EQ(session->get("old").code(), Code::kNotFound);
