@@ -33,9 +33,11 @@ Status Room::compact(uint64_t new_bytes) {
   CompactionOptions options;
   options.cause = CompactionCause::kAutomatic;
   VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
+  // How much of them was put anew shows only once it is gone.
+  if (core_.vectors.size_bytes() > 0) options.evict_below = 0;
   VARVE_TRY(compact_as_writer(core_, options));
   if (options.evict_below > 0 || !is_above_threshold(core_.size_bytes() + new_bytes)) return {};
-  // The new index.bin is larger than the old one, by words that were not in it yet.
+  // Also where the new index.bin is larger than the old one, by words that were not in it yet.
   VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
   return options.evict_below > 0 ? compact_as_writer(core_, options).status() : Status();
 }

@@ -140,6 +140,18 @@ TEST_F(AutomaticCompaction, DropsLiveEntriesAfterAllWhereTheNewIndexIsLarger) {
   EXPECT_EQ(history[1].get("dropped")->get_int64("evicted"), 1);
 }
 
+TEST_F(AutomaticCompaction, DropsNoLiveEntryWhereVectorsThatWerePutAnewAreEnough) {
+  const auto session = make(20'000);
+  ASSERT_TRUE(session->add(hardly_matters(300)).ok());
+  ASSERT_TRUE(session->add(text(0)).ok());
+  for (int i = 0; i < 20; ++i) {  // 1.2 KB each: more than the limit together
+    ASSERT_TRUE(session->put_vector("e0", std::vector<float>(300, 1)).ok()) << i;
+  }
+  EXPECT_TRUE(session->get("old").ok());
+  fill(*session, 1);
+  EXPECT_EQ(session->get("old").code(), Code::kNotFound) << "of entries alone it must go";
+}
+
 TEST_F(AutomaticCompaction, DropsNoLiveEntryForAWriteThatCannotFit) {
   const auto session = make(20'000);
   ASSERT_TRUE(session->add(hardly_matters(4000)).ok());
