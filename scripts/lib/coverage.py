@@ -24,7 +24,9 @@ COMPONENTS = (
     ("log", ("src/log/",)),
     ("lock", ("src/io/posix_lock", "src/log/lock_state", "src/session/writer")),
     ("recovery",
-     ("src/session/core", "src/session/upkeep/repair", "src/log/scan", "src/log/quarantine")),
+     ("src/session/core", "src/session/entry/damaged_lines", "src/session/entry/entry_reader",
+      "src/session/metadata/metadata_file", "src/session/upkeep/repair", "src/log/scan",
+      "src/log/quarantine")),
     ("compaction", ("src/session/upkeep/compaction",)),
 )
 

@@ -25,6 +25,18 @@ std::string_view Index::tombstone_id(uint32_t number) const {
   return std::string_view(tombstone_ids_).substr(begin, tombstone_ends_[number] - begin);
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> Index::gaps() const {
+  std::vector<std::pair<uint64_t, uint64_t>> found;
+  uint64_t at = 0;
+  for (uint32_t row = 0; row < size(); ++row) {
+    const Location line = location(row);
+    if (line.offset > at) found.emplace_back(at, line.offset);
+    at = line.offset + line.length + 1;
+  }
+  if (at < coverage.entries_bytes) found.emplace_back(at, coverage.entries_bytes);
+  return found;
+}
+
 bool Index::was_deleted(std::string_view wanted) const {
   return tombstone_table_
       .find(wanted, tombstone_hashes_,

@@ -101,6 +101,8 @@ class Index {
     const Location place{offsets_[row], lengths_[row], line_hashes_[row]};
     return has_all_rows() ? place : within_log(place);
   }
+  // The stretches [from, to) of the log that no row stands for: blank lines, and damage.
+  [[nodiscard]] std::vector<std::pair<uint64_t, uint64_t>> gaps() const;
   [[nodiscard]] std::string id(uint32_t row) const { return ids_.at(row); }
   // Asks for the memory of what a result tells of the row.
   void prefetch(uint32_t row) const {

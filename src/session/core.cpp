@@ -20,10 +20,12 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       analyzers(context.analyzers == nullptr ? *own_analyzers : *context.analyzers),
       durability(settings.durability),
       vectors(*storage),
+      metadata_file(*this),
+      entries(*this, settings.cached_entries_max),
+      damaged_lines(*this),
       hash_seed(random_value<uint64_t>(*session_context.random)),
       index(empty_index()),
-      metadata(settings),
-      cache_(settings.cached_entries_max) {
+      metadata(settings) {
   storage->set_sync_histogram(&context.counters->sync_us);
   storage->set_work_while_waiting([this] { follow_closely(); });
 }
@@ -62,18 +64,6 @@ Status Core::load() {
   if (rolled_back_count() > 0) post_rollback();
   if (lost_deletion_count() > 0) post_lost_deletions();
   return {};
-}
-
-void Core::post_rollback() {
-  context.counters->corruption_errors += 1;
-  json::Tree details = json::Tree::object();
-  details.set("file", json::Tree::string(storage->name_of(log::Stream::kEntries)));
-  details.set("missing", json::Tree::integer_unsigned(rolled_back_count()));
-  details.set("last_seq", json::Tree::integer_unsigned(index.coverage.last_seq));
-  events.post(Level::kError,
-              "entries that were durable are missing at the end of the log: restore a copy that "
-              "has them, or accept the loss with repair",
-              std::move(details));
 }
 
 // Not whole until the log has been read: before that an allocation or the disk may fail.
@@ -150,9 +140,16 @@ Core::AppendPoint Core::append_point() const {
           index.coverage.skipped_count > 0};
 }
 
-uint64_t Core::rolled_back_count() const {
-  const uint64_t present = std::max(index.coverage.last_seq, metadata.compacted_through_seq());
-  return durable_seq_seen > present ? durable_seq_seen - present : 0;
+bool Core::has_present_log() {
+  const auto tail = storage->tail();
+  if (!tail.ok()) return tail.code() != Code::kNotFound;
+  const std::shared_lock lock(index_mutex);
+  return tail->generation == view.tail.generation;
+}
+
+bool Core::is_index_from_log() const {
+  const std::shared_lock lock(index_mutex);
+  return index_from_log;
 }
 
 uint64_t Core::deleted_count() const {

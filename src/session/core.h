@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,8 +19,10 @@
 #include "log/scan.h"
 #include "log/storage.h"
 #include "session/context.h"
-#include "session/entry/entry_cache.h"
+#include "session/entry/damaged_lines.h"
+#include "session/entry/entry_reader.h"
 #include "session/metadata/current_metadata.h"
+#include "session/metadata/metadata_file.h"
 #include "session/query/analyzer_pool.h"
 #include "session/saved_snapshot.h"
 #include "session/session_events.h"
@@ -44,9 +45,6 @@ struct CappedFile {
   std::atomic<uint64_t> damage_signature{0};
 };
 
-// The ids that damaged lines seem to have, each with the offset of the first such line.
-using DamagedIds = std::map<std::string, uint64_t, std::less<>>;
-
 class Core {
  public:
   Core(std::string id, std::unique_ptr<log::SessionStorage> storage, const Context& context);
@@ -59,6 +57,10 @@ class Core {
   Status catch_up();
   // The same, but rows not read from index.bin yet stay there (index.has_rows()).
   Status follow();
+  // The same for who has just looked at the log's tail.
+  Status catch_up_to(const log::Tail& tail);
+  // Index lock held: whether there is nothing to catch up with.
+  [[nodiscard]] bool is_current(const log::Tail& tail) const;
   // As follow(), unless there is much to read: for a writer that waits for the storage's lock, so
   // that it has less to read once it holds the lock.
   void follow_closely() noexcept;
@@ -156,38 +158,6 @@ class Core {
   // Whether every row was read from the log in this process: those of index.bin may be wrong.
   [[nodiscard]] bool is_index_from_log() const;
 
-  // Index lock held: the stretches [from, to) of the log that no row stands for: blank lines, and
-  // damage.
-  [[nodiscard]] std::vector<std::pair<uint64_t, uint64_t>> gaps() const;
-  // The line of one entry, checked. errors: kNotFound, kCorruption.
-  Result<EntryLine> read_entry(std::string_view id);
-  // Why there is no live entry of this id: kNotFound. `is_indexed`: a row has the id.
-  [[nodiscard]] static Status no_entry(std::string_view id, bool was_deleted, bool is_indexed);
-  // The damage that is known, as something to compare: nothing when there is none. Index lock held.
-  using DamageState = std::optional<std::pair<uint64_t, uint64_t>>;
-  [[nodiscard]] DamageState damage_state() const;
-  // Null when no line is damaged. Damaged lines are read once. kGone when the log was replaced
-  // meanwhile. Any thread.
-  Result<std::shared_ptr<const DamagedIds>> damaged_ids();
-
-  // Rows as of one moment, whose lines are read afterwards.
-  struct LiveRows {
-    std::vector<uint32_t> rows;  // ascending
-    uint64_t bytes = 0;          // of all the lines
-    uint64_t epoch = 0;
-    uint64_t generation = 0;
-    void add(const index::Index& from, uint32_t row) {
-      rows.push_back(row);
-      bytes += from.location(row).length;
-    }
-  };
-  // All rows that are neither deleted nor expired.
-  Result<LiveRows> live_rows();
-  // Calls `visit` with the line of each row, checked, in order, under no lock. kGone when the log
-  // was replaced or a wrong index was rebuilt meanwhile: start over.
-  Status for_each_line(const LiveRows& live,
-                       const std::function<Status(std::string_view line)>& visit);
-
   // Makes `rows` visible, after they were appended where the index ended.
   struct NewRow {
     const entry::EntryFacts* facts;
@@ -223,31 +193,13 @@ class Core {
   [[nodiscard]] uint64_t lost_line_count() const;
   [[nodiscard]] uint64_t tombstone_count() const;
 
-  struct Found {
-    uint32_t row;
-    index::Location location;
-    uint64_t generation;
-    bool verified;
-  };
-  // Index lock held: where the line of a row is, to be read after the lock is released.
-  [[nodiscard]] Found place_of(uint32_t row) const {
+  // Index lock held: where the line of a row is, for `entries` to read.
+  [[nodiscard]] RowPlace place_of(uint32_t row) const {
     return {row, index.location(row), view.tail.generation, index.is_verified(row)};
   }
-  // A row's line, checked. kGone when the log was replaced, kCorruption when the line has changed.
-  Result<EntryLine> read_row(std::string_view id, const Found& found);
-  // The cached line, or null: then read_row() would read the log. Any lock may be held.
-  [[nodiscard]] EntryLine cached_line(const Found& found) const {
-    return cache_.find(found.generation, found.row, found.location);
-  }
-  // Prefetches the cache's memory for a row, before several calls of cached_line().
-  void prefetch_row(uint32_t row) const noexcept { cache_.prefetch(row); }
-  // As read_row(), but without the cache: for callers that read every line once.
-  Result<std::string> read_from_log(std::string_view id, const Found& found);
-
-  [[nodiscard]] uint64_t cache_memory_bytes() const { return cache_.memory_bytes(); }
   // Index lock held: [bytes] of index, vectors and kept lines in memory.
   [[nodiscard]] uint64_t memory_bytes_now() const {
-    return index.memory_bytes() + cache_memory_bytes() + vectors.memory_bytes();
+    return index.memory_bytes() + entries.memory_bytes() + vectors.memory_bytes();
   }
 
   // Both as in `metadata`. Any thread, without the index lock.
@@ -255,6 +207,7 @@ class Core {
   [[nodiscard]] CompactionPolicy compaction_policy() const;
   // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
   [[nodiscard]] uint64_t size_bytes() const;
+  [[nodiscard]] uint64_t size_bytes_now() const;  // index lock held
   // Of index.bin and the vectors alone, which follow the log.
   [[nodiscard]] uint64_t derived_bytes() const;
   // Of kv.json and transcript.md, as last seen.
@@ -270,18 +223,8 @@ class Core {
   // have written since, of which the log tells nothing.
   void follow_sizes();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
-  // Loads metadata.json again; kCorruption when it cannot be read. Any thread, without a lock.
-  Status refresh_metadata();
-  // The same for the holder of the storage's lock, and only if another process may have put the
-  // file since. Best effort: who cannot read it goes on with what is known, unless it is of a newer
-  // version: who writes then would not know what the rest of the session means by now.
-  Status follow_metadata();
-  // The same for any thread, without the lock: when the session is opened once more. Who has it
-  // open and does not write would not hear of a ttl that another process gave it. kFormatVersion
-  // as when it was not open.
-  Status look_at_metadata();
-  // As refresh_metadata(), but notes whether the file is damaged by now, which is no failure, and
-  // reads what was added to the log.
+  // Reads metadata.json again and notes whether the file is damaged by now, which is no failure,
+  // and reads what was added to the log.
   Status check_metadata();
   // kNotFound once the session's ttl is over (expiry.h), as when it is opened. Reads metadata.json
   // only then: another process may have renewed it. Any thread, without the index lock.
@@ -317,19 +260,8 @@ class Core {
   // opening reads the end of the log, which costs less.
   [[nodiscard]] bool is_snapshot_worth_saving() const;
 
-  // The session was written to, which keeps it from expiring: the next save tells when.
-  void note_write(int64_t now_ms) noexcept { last_write_ms_.store(now_ms); }
-  // Lock holder: reads metadata.json again, applies `change`, if given, and the current counts,
-  // writes it.
-  Status save_metadata(log::DocumentDurability kept,
-                       const std::function<Status(Metadata&)>& change = {});
   // To be called when a metadata.json that could not be read has been replaced.
   void note_metadata_mended();
-  // metadata.json as it is now, with current counts. If it cannot be read, as last known, unless it
-  // is of a newer version.
-  Result<json::Tree> described_metadata();
-  // Sets the members of metadata.json that are counted.
-  void count_into(json::Tree& metadata) const;
 
   // To where the whole lines of a batch that the log ends inside of are kept (log/scan.h), when it
   // is read up to `tail`: all of them (Recovery::kSalvage), but only if nobody can be writing that
@@ -357,12 +289,16 @@ class Core {
   [[nodiscard]] log::Durability durability_of(const json::Tree& metadata_tree) const;
   // To be called before the session gets this durability.
   [[nodiscard]] Status prepare_for(log::Durability wanted) const;
+  void follow_durability();  // after metadata.json was read again
   [[nodiscard]] bool is_durable() const { return durability == log::Durability::kCommit; }
   CappedFile kv_file;
   CappedFile transcript_file;
   Vectors vectors;
+  MetadataFile metadata_file;
+  EntryReader entries;
+  DamagedLines damaged_lines;
   // The damage beside which drop_stray_vectors() left none that can be read. Lock holder only.
-  DamageState damage_without_strays;
+  DamagedLines::State damage_without_strays;
 
   const uint64_t hash_seed;  // of the index's tables in memory (index/index.h)
   [[nodiscard]] index::Index empty_index() const { return index::Index(settings.text, hash_seed); }
@@ -390,7 +326,6 @@ class Core {
   void post_lost_deletions();
   Status load_metadata();
   Result<log::Tail> load_metadata_of_tail();
-  Result<Metadata> read_metadata();
   // Index lock held exclusively:
   Status load_snapshot();
   Result<index::Index> open_snapshot_of_log();
@@ -400,8 +335,6 @@ class Core {
   Result<bool> has_known_part(const log::Tail& tail);
   // Whether the byte before `end` is a line end.
   Result<bool> ends_a_line(log::Stream stream, uint64_t generation, uint64_t end);
-  Status catch_up_to(const log::Tail& tail);
-  [[nodiscard]] bool is_current(const log::Tail& tail) const;
   Status read_changes(log::Tail tail);
   Status read_changes_once(log::Tail tail);
   Status meet_replaced_log(log::Tail* tail);
@@ -423,7 +356,6 @@ class Core {
                        uint64_t tail_bytes);
 
   // Index lock held:
-  [[nodiscard]] uint64_t size_bytes_now() const;
   [[nodiscard]] ReadyRows rows_present() const;
   [[nodiscard]] bool can_ask_facets() const;
   [[nodiscard]] bool needs_order(const Needs& needs) const;
@@ -439,32 +371,10 @@ class Core {
   [[nodiscard]] uint64_t pending_words_bytes() const;
   Status index_words_of(uint32_t first, uint32_t end);
 
-  [[nodiscard]] bool is_over(int64_t expires_at_ms) const;
-  [[nodiscard]] Result<Found> find_row(std::string_view id) const;
-  [[nodiscard]] std::optional<Result<Found>> find_at_once(std::string_view id,
-                                                          const log::Tail& tail) const;
-  Result<Found> find(std::string_view id);
-  Status missing(std::string_view id, Status why);
-  [[nodiscard]] bool is_rows_load_due();
-  Status visit_lines(const std::vector<std::pair<std::string, Found>>& rows,
-                     const std::function<Status(std::string_view line)>& visit);
-  Status check_line(std::string_view id, const Found& found, std::string_view line);
-  void follow_durability();
-  Status read_metadata_if_other();
-
-  EntryCache cache_;
-  std::mutex damage_mutex_;  // guards the next two; taken also under the index lock
-  std::shared_ptr<const DamagedIds> damaged_ids_;
-  DamageState damage_read_;           // of that time
-  bool is_metadata_doubted_ = false;  // used by the holder of the storage's lock only
-  // Of the file when it was last read by one of the two that follow it.
-  std::atomic<uint64_t> metadata_mark_{0};
   uint64_t snapshot_mark_ = 0;  // of index.bin when its size was looked up; lock holder only
-  std::atomic<int64_t> last_write_ms_{0};  // by this object; 0: none, or it does not matter
   // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};
-  std::atomic<uint64_t> unread_lookups_{0};  // of entries whose rows were in index.bin only
-  bool index_is_whole_ = false;              // false during a change, and after a failed one
+  bool index_is_whole_ = false;  // false during a change, and after a failed one
   WordDebt word_debt_;
 };
 

@@ -180,7 +180,7 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   VARVE_TRY_ASSIGN(const log::Tail tail, storage->tail());
   swap(index, compacted);
   index_epoch += 1;
-  cache_.clear();
+  entries.forget();
   view = LogView();
   // Whoever catches up next reads what was appended to the new log without the lock.
   view.tail = {tail.generation, index.coverage.entries_bytes, index.coverage.tombstones_bytes};

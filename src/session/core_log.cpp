@@ -91,13 +91,13 @@ Status Core::read_changes(log::Tail tail) {
 // the look at the log, and may be of the next one already: of a batch that was half there when it
 // was looked at, which then was whole. Hence the second look.
 Status Core::meet_replaced_log(log::Tail* tail) {
-  auto fresh = read_metadata();
+  auto fresh = metadata_file.read();
   if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
   VARVE_TRY_ASSIGN(const log::Tail now, look());
   if (now.generation != tail->generation) return log::replaced();
   if (fresh.ok()) metadata.set(*std::move(fresh));
   durable_tombstones_seen = metadata.value().durable_tombstones();
-  cache_.clear();
+  entries.forget();
   *tail = now;
   return {};
 }
@@ -306,10 +306,10 @@ Status Core::catch_up_and_cut(bool conflict) {
 
 Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t covered_bytes,
                            uint64_t tail_bytes) {
-  const bool entries = stream == log::Stream::kEntries;
+  const bool is_of_entries = stream == log::Stream::kEntries;
   // Mostly noticed here, and then nothing of theirs goes to quarantine.
   VARVE_TRY_ASSIGN(const log::Tail now, storage->tail());
-  if ((entries ? now.entries_bytes : now.tombstones_bytes) != tail_bytes) {
+  if ((is_of_entries ? now.entries_bytes : now.tombstones_bytes) != tail_bytes) {
     return {Code::kConflict, "the log grew meanwhile"};
   }
   uint64_t generation = 0;
@@ -322,7 +322,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
   VARVE_TRY(quarantine.add(generation, {{stream, covered_bytes, tail_bytes - covered_bytes,
                                          "torn tail: " + std::string(reason)}}));
   VARVE_TRY(storage->truncate(stream, tail_bytes, covered_bytes));
-  const bool was_durable = entries && covered_bytes < storage->durable_mark().entries_bytes;
+  const bool was_durable = is_of_entries && covered_bytes < storage->durable_mark().entries_bytes;
   json::Tree details = json::Tree::object();
   details.set("file", json::Tree::string(storage->name_of(stream)));
   details.set("offset", json::Tree::integer_unsigned(covered_bytes));
@@ -333,8 +333,8 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
   context.counters->torn_tails += 1;
   const std::unique_lock lock(index_mutex);
   torn_tail_count += 1;
-  (entries ? view.torn_entries : view.torn_tombstones).clear();
-  (entries ? view.tail.entries_bytes : view.tail.tombstones_bytes) = covered_bytes;
+  (is_of_entries ? view.torn_entries : view.torn_tombstones).clear();
+  (is_of_entries ? view.tail.entries_bytes : view.tail.tombstones_bytes) = covered_bytes;
   return {};
 }
 

@@ -1,4 +1,4 @@
-// metadata.json: read together with its log, read again, and written.
+// metadata.json read together with its log, and what it says of the session.
 #include <algorithm>
 #include <utility>
 
@@ -24,26 +24,9 @@ Result<log::Tail> Core::load_metadata_of_tail() {
   return replaced_too_often();
 }
 
-Result<Metadata> Core::read_metadata() {
-  auto text = storage->get_document(log::kMetadataFile);
-  if (text.code() == Code::kNotFound) {
-    VARVE_TRY(storage->check_name());  // it is the first file to go when a session is removed
-    return Status(Code::kCorruption, "it is missing");
-  }
-  if (!text.ok()) return std::move(text).status();
-  auto parsed = Metadata::parse(*text, id);
-  if (!parsed.ok() && parsed.code() != Code::kFormatVersion) {
-    return Status(Code::kCorruption, parsed.status().message());
-  }
-  if (!parsed.ok()) {
-    return std::move(parsed).status().in_file(storage->name_of_document(log::kMetadataFile));
-  }
-  return parsed;
-}
-
 Status Core::load_metadata() {
   const int64_t now_ms = context.clock->now_ms();
-  Result<Metadata> parsed = read_metadata();
+  Result<Metadata> parsed = metadata_file.read();
   if (!parsed.ok() && parsed.code() != Code::kCorruption) return std::move(parsed).status();
   std::optional<log::SessionRow> listed;
   if (!parsed.ok() && context.store != nullptr) {
@@ -63,46 +46,6 @@ Status Core::load_metadata() {
   }
   durable_seq_seen = std::max(metadata.durable_seq(), storage->durable_mark().last_seq);
   durable_tombstones_seen = metadata.value().durable_tombstones();
-  return {};
-}
-
-// Read under the lock, so that older metadata cannot replace what another thread wrote meanwhile,
-// or what belongs to a log that was replaced.
-Status Core::refresh_metadata() {
-  const std::unique_lock lock(index_mutex);
-  VARVE_TRY_ASSIGN(Metadata fresh, read_metadata());
-  metadata.set(std::move(fresh));
-  // Fewer: another process has accepted a loss. More may be of deletions that were not read yet.
-  durable_tombstones_seen =
-      std::min(durable_tombstones_seen, metadata.value().durable_tombstones());
-  return {};
-}
-
-// Marked as it was before it was read: one that is put meanwhile has another mark.
-Status Core::read_metadata_if_other() {
-  const uint64_t mark = storage->document_mark(log::kMetadataFile);
-  if (mark != 0 && mark == metadata_mark_) return {};
-  Status refreshed = refresh_metadata();
-  if (!refreshed.ok() && refreshed.code() != Code::kCorruption) return refreshed;
-  metadata_mark_ = mark;
-  return {};
-}
-
-Status Core::look_at_metadata() {
-  Status read = read_metadata_if_other();
-  return read.code() == Code::kFormatVersion ? std::move(read) : Status();
-}
-
-Status Core::follow_metadata() {
-  is_metadata_doubted_ = is_metadata_doubted_ || storage->was_locked_by_others();
-  if (!is_metadata_doubted_) return {};
-  Status read = read_metadata_if_other();
-  if (!read.ok()) {
-    durability = log::Durability::kCommit;  // which it may say by now
-    return read.code() == Code::kFormatVersion ? std::move(read) : Status();
-  }
-  is_metadata_doubted_ = false;
-  follow_durability();
   return {};
 }
 
@@ -131,7 +74,7 @@ void Core::follow_durability() {
 // Under one lock, so that nobody mends the file between the look and what is noted of it.
 Status Core::check_metadata() {
   const std::unique_lock lock(index_mutex);
-  auto fresh = read_metadata();
+  auto fresh = metadata_file.read();
   if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
   if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
   metadata_was_damaged = !fresh.ok();
@@ -150,7 +93,7 @@ Status Core::check_not_expired() {
     return end_ms != kNeverDue && is_ttl_over(end_ms, context.clock->now_ms());
   };
   if (!is_over_now()) return {};
-  const Status refreshed = refresh_metadata();
+  const Status refreshed = metadata_file.refresh();
   // No session ends because of a damaged metadata.json.
   if (refreshed.code() == Code::kCorruption) return {};
   VARVE_TRY(refreshed);
@@ -178,61 +121,6 @@ void Core::note_metadata_mended() {
   const std::unique_lock lock(index_mutex);
   metadata_was_damaged = false;
   durable_tombstones_seen = metadata.value().durable_tombstones();
-}
-
-void Core::count_into(json::Tree& tree) const {
-  const std::shared_lock lock(index_mutex);
-  count_types(index.type_counts(), tree);
-  tree.set("total_entries", json::Tree::integer_unsigned(index.undeleted_count()));
-  tree.set("total_size_bytes", json::Tree::integer_unsigned(size_bytes_now()));
-}
-
-Result<json::Tree> Core::described_metadata() {
-  Status refreshed = refresh_metadata();  // another process may have changed it
-  if (refreshed.code() == Code::kFormatVersion) return refreshed;
-  json::Tree tree;
-  {
-    const std::shared_lock lock(index_mutex);
-    tree = metadata.tree();
-  }
-  count_into(tree);
-  return tree;
-}
-
-Status Core::save_metadata(log::DocumentDurability kept,
-                           const std::function<Status(Metadata&)>& change) {
-  // Another process may have changed the file since we read it: the file counts.
-  Metadata fresh;
-  {
-    const std::shared_lock lock(index_mutex);
-    fresh = metadata.value();
-  }
-  auto text = storage->get_document(log::kMetadataFile);
-  if (text.ok()) {
-    auto parsed = Metadata::parse(*text, id);
-    if (parsed.ok()) {
-      fresh = *std::move(parsed);
-    } else if (parsed.code() == Code::kFormatVersion) {
-      return std::move(parsed).status().in_file(storage->name_of_document(log::kMetadataFile));
-    } else {
-      VARVE_TRY(log::quarantine_bytes(
-          *storage, *text, 0,
-          {log::kMetadataFile, "it could not be read", context.clock->now_ms()}));
-    }
-  } else if (text.code() != Code::kNotFound) {
-    return std::move(text).status();
-  }
-  if (change) VARVE_TRY(change(fresh));
-  count_into(fresh.tree());
-  const int64_t accessed_ms =
-      last_accessed_ms(fresh.tree(), last_write_ms_.load(), context.clock->now_ms());
-  fresh.tree().set("last_accessed", json::Tree::string(format_rfc3339(accessed_ms)));
-  // Nothing may fail after the file is written.
-  CurrentMetadata::Facts facts = metadata.facts_of(fresh);
-  VARVE_TRY(storage->put_document(log::kMetadataFile, fresh.encode(), kept));
-  const std::unique_lock lock(index_mutex);
-  metadata.set(std::move(fresh), std::move(facts));
-  return {};
 }
 
 }  // namespace varve::session

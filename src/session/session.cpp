@@ -150,7 +150,7 @@ Result<EntryLine> Session::read(std::string_view id) {
   VARVE_TRY(check_entry_id(id));
   VARVE_TRY(parts_->core.check_not_expired());
   parts_->core.context.counters->gets.fetch_add(1, std::memory_order_relaxed);
-  return parts_->noted(parts_->core.read_entry(id), "an entry cannot be read");
+  return parts_->noted(parts_->core.entries.read(id), "an entry cannot be read");
 }
 
 Result<std::string> Session::get(std::string_view id) {
@@ -275,7 +275,7 @@ Result<json::Tree> Session::metadata() {
   Core& core = parts_->core;
   VARVE_TRY(core.check_not_expired());
   VARVE_TRY(core.catch_up());
-  VARVE_TRY_ASSIGN(json::Tree described, core.described_metadata());
+  VARVE_TRY_ASSIGN(json::Tree described, core.metadata_file.described());
   VARVE_TRY(core.check_not_expired());  // by what was read just now
   return described;
 }
@@ -289,11 +289,11 @@ Status Session::update(std::string_view patch) {
     };
     const auto before = caps();
     log::Durability wanted = core.durability;
-    VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
+    VARVE_TRY(core.metadata_file.save(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       VARVE_TRY(metadata.apply_patch(patch));
       wanted = core.durability_of(metadata.tree());
       VARVE_TRY(prepare_for(wanted));
-      core.note_write(core.context.clock->now_ms());
+      core.metadata_file.note_write(core.context.clock->now_ms());
       return Status();
     }));
     core.durability = wanted;
@@ -357,8 +357,8 @@ Status Session::settle_last_access() {
     const std::shared_lock lock(core.index_mutex);
     if (!is_access_doubtful(core.metadata.tree(), core.context.clock->now_ms())) return {};
   }
-  return parts_->writer.run("sweep",
-                            [&] { return core.save_metadata(log::DocumentDurability::kNamed); });
+  return parts_->writer.run(
+      "sweep", [&] { return core.metadata_file.save(log::DocumentDurability::kNamed); });
 }
 
 uint64_t Session::expired_entry_count() {
@@ -380,7 +380,7 @@ uint64_t Session::memory_bytes() const {
 
 Status Session::check_alive() {
   VARVE_TRY(parts_->core.follow());
-  Status known = parts_->core.look_at_metadata();
+  Status known = parts_->core.metadata_file.look();
   VARVE_TRY(parts_->core.storage->check_name());
   return known;
 }
@@ -452,7 +452,7 @@ Status Session::sync_without_index() {
     const uint64_t last_seq = core.next_seq() - 1;
     const uint64_t tombstone_count = core.tombstone_count();
     VARVE_TRY(sync_log(last_seq));
-    VARVE_TRY(core.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
+    VARVE_TRY(core.metadata_file.save(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.note_durable(last_seq, tombstone_count);
       return Status();
     }));

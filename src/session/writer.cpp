@@ -332,7 +332,7 @@ void Writer::note_failure(std::string_view operation, const Status& failure) noe
 Status Writer::commit_locked(Group& group) {
   const WriteRequest& first = *group.front();
   // How long the session lives may have been changed by others.
-  Status followed = core_.follow_metadata();
+  Status followed = core_.metadata_file.follow();
   core_.follow_sizes();
   // What a newer version left is neither mended nor caught up with.
   if (!followed.ok()) return first.even_newer ? first.call() : std::move(followed);
@@ -357,8 +357,8 @@ void Writer::sync_earlier() {
   core_.context.counters->syncs += 1;
 }
 
-Status Writer::check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
-                         TakenIds* taken) const {
+Status Writer::check_ids(const WriteRequest& request, uint64_t epoch,
+                         const DamagedLines::Ids* damaged, TakenIds* taken) const {
   const std::shared_lock lock(core_.index_mutex);
   VARVE_TRY(core_.check_rows(epoch));
   for (size_t i = 0; i < request.drafts.size(); ++i) {
@@ -420,9 +420,9 @@ void Writer::renew_expiry() noexcept {
     const Renewal due = core_.metadata.renewal();
     if (due.from_ms == kNeverDue) return;
     const int64_t now_ms = core_.context.clock->now_ms();
-    core_.note_write(now_ms);
+    core_.metadata_file.note_write(now_ms);
     if (now_ms >= due.below_ms && now_ms < due.from_ms) return;
-    (void)core_.save_metadata(log::DocumentDurability::kNamed).ok();
+    (void)core_.metadata_file.save(log::DocumentDurability::kNamed).ok();
   } catch (const std::bad_alloc&) {
     // The next write renews it.
   }
@@ -452,9 +452,9 @@ Status Writer::make_lines(Group& group, Lines* lines) {
   lines->next_seq = end.seq;
   lines->text.reserve(new_bytes);
   lines->rows.reserve(count);
-  std::shared_ptr<const DamagedIds> damaged;
+  std::shared_ptr<const DamagedLines::Ids> damaged;
   if (end.has_damage_before) {
-    VARVE_TRY_ASSIGN(damaged, core_.damaged_ids());
+    VARVE_TRY_ASSIGN(damaged, core_.damaged_lines.ids());
   }
   TakenIds taken(0, KeyHash{core_.hash_seed});
   if (count > 1) taken.reserve(count);

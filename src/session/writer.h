@@ -128,7 +128,7 @@ class Writer {
   Status delete_group(Group& group);
   // kConflict: the index is of another epoch. `taken`: ids of earlier requests of the group, null
   // for a lone draft. `damaged`: ids that only damaged lines have, or null.
-  Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedIds* damaged,
+  Status check_ids(const WriteRequest& request, uint64_t epoch, const DamagedLines::Ids* damaged,
                    TakenIds* taken) const;
   // Whether the request has room behind `lines`, and numbers for its entries.
   Status check_fits(const WriteRequest& request, const Lines& lines) const;

@@ -13,7 +13,7 @@ namespace {
 struct LookUp {
   bool is_known = true;  // false: the index is being rebuilt
   Standing standing = Standing::kAbsent;
-  std::optional<Core::Found> found;  // set when there is a line to compare with
+  std::optional<RowPlace> found;  // set when there is a line to compare with
   bool is_index_from_log = false;
 };
 
@@ -65,13 +65,13 @@ Result<Standing> find_standing(Core& core, std::string_view id,
     if (!place.is_known) continue;
     if (!place.found && place.standing != Standing::kAbsent) return place.standing;
     if (!place.found) {
-      const auto damaged = core.damaged_ids();
+      const auto damaged = core.damaged_lines.ids();
       if (damaged.code() == Code::kGone) continue;
       VARVE_TRY(damaged);
       const bool is_damaged = *damaged && (*damaged)->contains(std::string(id));
       return is_damaged ? Standing::kUnreadable : Standing::kAbsent;
     }
-    auto line = core.read_row(id, *place.found);
+    auto line = core.entries.read_row(id, *place.found);
     if (line.ok()) return is_same(**line) ? Standing::kSame : Standing::kOther;
     if (line.code() == Code::kGone) continue;
     if (line.code() != Code::kCorruption) return std::move(line).status();

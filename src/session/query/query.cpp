@@ -18,7 +18,7 @@ namespace {
 
 // A row as it was under the lock, to be read after the lock is released.
 struct FoundRow {
-  Core::Found place;
+  RowPlace place;
   std::string id;
   EntryLine line;  // when the cache has it
 };
@@ -94,7 +94,7 @@ class SessionQuery {
   // The same for a caller that reads it next: with the cached line, if any, instead of the id.
   void find_line(uint32_t row, FoundRow* found) const {
     found->place = core_.place_of(row);
-    found->line = core_.cached_line(found->place);
+    found->line = core_.entries.kept_line(found->place);
     if (!found->line) found->id = core_.index.id(row);
   }
 
@@ -223,7 +223,7 @@ class SessionQuery {
         own.push_back(&checks[i]);
         numbers.push_back(i);
       }
-      auto line = core_.read_row(row.id, row.place);
+      auto line = core_.entries.read_row(row.id, row.place);
       if (line.code() == Code::kCorruption && core_.is_index_from_log()) continue;
       VARVE_TRY(line);
       if (!document.parse(**line, entry::line_limits()).ok()) continue;
@@ -275,7 +275,7 @@ class ResultReader {
         tell(i, std::move(rows_[i].line), &results.results.emplace_back());
         continue;
       }
-      auto line = core_.read_row(rows_[i].id, rows_[i].place);
+      auto line = core_.entries.read_row(rows_[i].id, rows_[i].place);
       if (line.code() == Code::kCorruption && core_.is_index_from_log()) {
         note_unreadable(core_, rows_[i].place, line.status());
         continue;
@@ -312,7 +312,7 @@ class ResultReader {
       last_seq_ = core_.index.seq(answer_.hits.back().place.row);
       newest_id_ = core_.index.id(answer_.row_end - 1);
     }
-    for (const query::Hit& hit : answer_.hits) core_.prefetch_row(hit.place.row);
+    for (const query::Hit& hit : answer_.hits) core_.entries.prefetch_row(hit.place.row);
     for (const query::Hit& hit : answer_.hits) {
       FoundRow& found = rows_.emplace_back();
       if (is_among_others_) {
@@ -510,9 +510,9 @@ Result<std::vector<std::string>> find_matches(Core& core, const query::Query& qu
   return ids;
 }
 
-Result<Core::LiveRows> find_rows(Core& core, const query::Query& query) {
+Result<LiveRows> find_rows(Core& core, const query::Query& query) {
   SessionQuery session_query(core, query, nullptr);
-  Core::LiveRows live;
+  LiveRows live;
   VARVE_TRY(session_query.with_search([&](query::Search& search) -> Status {
     VARVE_TRY_ASSIGN(const auto rows, search.all_rows());
     live = {};

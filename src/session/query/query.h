@@ -35,8 +35,8 @@ Result<QueryResults> run_query_among(Core& core, const query::Query& query,
 
 // The same, read only if it is wanted.
 struct UnreadResults {
-  QueryResults answer;              // without lines
-  std::vector<Core::Found> places;  // of its results
+  QueryResults answer;           // without lines
+  std::vector<RowPlace> places;  // of its results
 };
 Result<UnreadResults> find_unread(Core& core, const query::Query& query, const SharedQuery& shared,
                                   double key_min);
@@ -63,6 +63,6 @@ Result<uint64_t> count_matches(Core& core, const query::Query& query);
 Result<std::vector<std::string>> find_matches(Core& core, const query::Query& query);
 
 // The rows of these entries, for Core::for_each_line.
-Result<Core::LiveRows> find_rows(Core& core, const query::Query& query);
+Result<LiveRows> find_rows(Core& core, const query::Query& query);
 
 }  // namespace varve::session

@@ -145,7 +145,7 @@ class ToolCalls {
 };
 
 // Whether the row is still the one that was found. Under the index's lock.
-bool stands(const Core& core, const Core::Found& found) {
+bool stands(const Core& core, const RowPlace& found) {
   return found.generation == core.view.tail.generation && found.row < core.index.size() &&
          core.index.location(found.row) == found.location;
 }
@@ -214,7 +214,7 @@ Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
     read.id = core.index.id(entry.place.row);
     read.type = core.index.type(entry.place.row);
   }
-  auto line = core.read_row(read.id, entry.place);
+  auto line = core.entries.read_row(read.id, entry.place);
   if (line.code() != Code::kCorruption) {
     VARVE_TRY_ASSIGN(read.line, std::move(line));
     return read;
@@ -224,7 +224,7 @@ Result<SelectedLine> read_selected(Core& core, const Selected& entry) {
   return read;
 }
 
-void note_unreadable(Core& core, const Core::Found& place, const Status& damage) {
+void note_unreadable(Core& core, const RowPlace& place, const Status& damage) {
   core.context.counters->lines_skipped += 1;
   core.context.counters->corruption_errors += 1;
   json::Tree details = json::Tree::object();

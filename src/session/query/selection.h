@@ -23,7 +23,7 @@ struct Selected {
   double importance = 0;
   double key = 0;  // of the query's order
   double match_quality = 0;
-  Core::Found place;
+  RowPlace place;
 };
 
 // For a row, under the index's lock.
@@ -74,6 +74,6 @@ struct SelectedLine {
 Result<SelectedLine> read_selected(Core& core, const Selected& entry);
 
 // Counts a row that cannot be read, and logs it.
-void note_unreadable(Core& core, const Core::Found& place, const Status& damage);
+void note_unreadable(Core& core, const RowPlace& place, const Status& damage);
 
 }  // namespace varve::session

@@ -186,7 +186,7 @@ Status UsageTable::read_rows() {
 }
 
 Status UsageTable::read_some(uint32_t end) {
-  std::vector<std::pair<std::string, Core::Found>> found;
+  std::vector<std::pair<std::string, RowPlace>> found;
   bool from_log = false;
   {
     const std::shared_lock lock(core_.index_mutex);
@@ -207,7 +207,7 @@ Status UsageTable::read_some(uint32_t end) {
     const bool is_as_indexed =
         seen.size() == place.location.length && hash64(seen) == place.location.line_hash;
     if (is_as_indexed && !member.may_be_in(seen)) continue;
-    const auto line = core_.read_from_log(id, place);
+    const auto line = core_.entries.read_from_log(id, place);
     if (line.code() == Code::kCorruption) {
       if (from_log) continue;  // the disk has changed since
       return core_.rebuild_and_start_over();

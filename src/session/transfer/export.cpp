@@ -28,9 +28,9 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
     piece.clear();
     return status;
   };
-  Core::LiveRows rows;
+  LiveRows rows;
   if (options.query.empty()) {
-    VARVE_TRY_ASSIGN(rows, core.live_rows());
+    VARVE_TRY_ASSIGN(rows, core.entries.live_rows());
   } else {
     VARVE_TRY_ASSIGN(const auto query, query::parse_query(options.query, query::Scope::kSet));
     VARVE_TRY_ASSIGN(rows, find_rows(core, query));
@@ -40,7 +40,7 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
   VARVE_TRY(flush());
   uint64_t done_bytes = 0;
   VARVE_TRY(progress.step(0, rows.bytes));
-  VARVE_TRY(core.for_each_line(rows, [&](std::string_view line) {
+  VARVE_TRY(core.entries.for_each_line(rows, [&](std::string_view line) {
     VARVE_TRY(writer.entry(line, piece));
     VARVE_TRY(flush());
     written.entries += 1;
@@ -48,7 +48,7 @@ Result<Written> write_entries(Core& core, const ExportOptions& options, Progress
     return progress.step(done_bytes, rows.bytes);
   }));
   if (options.format == transfer::ExportFormat::kJson) {
-    VARVE_TRY_ASSIGN(const json::Tree metadata, core.described_metadata());
+    VARVE_TRY_ASSIGN(const json::Tree metadata, core.metadata_file.described());
     writer.end(metadata, piece);
   }
   VARVE_TRY(flush());

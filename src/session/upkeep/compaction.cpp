@@ -133,7 +133,7 @@ class Compaction {
   // What may have bytes of forgotten entries besides the log and the vectors. Saving sets a damaged
   // metadata.json aside, which must happen before what was set aside is removed.
   Status clear_other_files() {
-    VARVE_TRY(core_.save_metadata(log::DocumentDurability::kContent));
+    VARVE_TRY(core_.metadata_file.save(log::DocumentDurability::kContent));
     VARVE_TRY(tidy_stores(core_, Remains::kDropped));
     VARVE_TRY(core_.storage->remove_residue(std::array{index::kSnapshotFile}));
     core_.note_snapshot_removed();
@@ -226,7 +226,7 @@ class Compaction {
     last_seq_ = core_.last_seq();
     tombstones_bytes_ = index.coverage.tombstones_bytes;
     row_count_ = index.size();
-    gaps_ = core_.gaps();
+    gaps_ = core_.index.gaps();
     report_.entries_before = index.size();
     report_.bytes_before = index.coverage.entries_bytes;
     kept_.reserve(index.size());
@@ -334,7 +334,7 @@ class Compaction {
   // right. It is durable before the new log takes the name. So is the note that vectors are to go:
   // from then on the ids of dropped entries are free while their vectors are still there.
   Status make_gaps_legal() {
-    return core_.save_metadata(log::DocumentDurability::kContent, [&](Metadata& metadata) {
+    return core_.metadata_file.save(log::DocumentDurability::kContent, [&](Metadata& metadata) {
       metadata.note_new_log(last_seq_);
       if (vectors_.drops()) metadata.tree().set(kStrayVectors, json::Tree::boolean(true));
       return Status();

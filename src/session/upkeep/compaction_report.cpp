@@ -52,7 +52,7 @@ json::Tree CompactionReport::tree() const {
 Status save_history(Core& core, CompactionCause cause, const CompactionReport& report) {
   const auto durability = cause == CompactionCause::kPurge ? log::DocumentDurability::kNamed
                                                            : log::DocumentDurability::kContent;
-  return core.save_metadata(durability, [&](Metadata& metadata) {
+  return core.metadata_file.save(durability, [&](Metadata& metadata) {
     const json::Tree now = json::Tree::string(format_rfc3339(core.context.clock->now_ms()));
     json::Tree item = report.tree();
     item.erase("changed");

@@ -72,7 +72,7 @@ class Migration {
   // kConflict when somebody appended meanwhile without the lock. `quarantine`: of all attempts.
   Status run(log::Quarantining& quarantine) {
     VARVE_TRY(quarantine.add(tail_.generation, damaged_));
-    VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
+    VARVE_TRY(core_.metadata_file.save(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       note_in(metadata);
       return Status();
     }));

@@ -199,7 +199,7 @@ class Repair {
     // First the number that makes the gaps legal: a crash between the two steps leaves the log with
     // its damage, as before, and raises no new alarm.
     core_.vectors.look();
-    VARVE_TRY(core_.save_metadata(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
+    VARVE_TRY(core_.metadata_file.save(log::DocumentDurability::kNamed, [&](Metadata& metadata) {
       metadata.note_new_log(last_seq_);
       metadata.accept_tombstones(tombstone_count_);
       // The ids of what is set aside, and of what is missing, are free from then on.

@@ -80,12 +80,12 @@ bool keeps_every(std::string_view /*id*/) { return true; }
 // damaged.
 struct Loss {
   bool is_of_end = false;  // of entries that were durable, until the next one is added
-  Core::DamageState damage;
+  DamagedLines::State damage;
 };
 
 Loss known_loss(const Core& core) {
   const std::shared_lock lock(core.index_mutex);
-  return {core.rolled_back_count() > 0, core.damage_state()};
+  return {core.rolled_back_count() > 0, core.damaged_lines.state()};
 }
 
 // Selects the vectors of entries that the log has, by an index that was read from the log: rows of
@@ -96,7 +96,7 @@ Result<VectorFile::Selection> select_of_log(Core& core) {
     VARVE_TRY(core.rebuild());
     VARVE_TRY(core.catch_up_as_writer(true));  // it knows that no batch is being written
   }
-  VARVE_TRY_ASSIGN(const auto damaged, core.damaged_ids());
+  VARVE_TRY_ASSIGN(const auto damaged, core.damaged_lines.ids());
   uint64_t epoch = 0;
   {
     const std::shared_lock lock(core.index_mutex);
@@ -141,7 +141,7 @@ Status drop_stray_vectors(Core& core) {
   if (!dropped.ok() && dropped.code() != Code::kFormatVersion) return dropped;
   core.damage_without_strays = known_loss(core).damage;
   if (!is_noted || !dropped.ok()) return {};
-  return core.save_metadata(log::DocumentDurability::kContent, [](Metadata& metadata) {
+  return core.metadata_file.save(log::DocumentDurability::kContent, [](Metadata& metadata) {
     metadata.tree().erase(kStrayVectors);
     return Status();
   });

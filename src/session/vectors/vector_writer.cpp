@@ -27,7 +27,7 @@ Status Writer::put_vector_locked(std::string_view id, std::span<const float> val
     VARVE_TRY(core_.check_whole_as_writer());
     const auto row = core_.index.find(id);
     if (!row || !core_.index.is_live(*row, now_ms)) {
-      return Core::no_entry(id, core_.index.was_deleted(id), row.has_value());
+      return EntryReader::not_found(id, core_.index.was_deleted(id), row.has_value());
     }
     log_bytes = core_.index.coverage.entries_bytes;
   }

@@ -52,7 +52,7 @@ Result<uint64_t> get_each(Core& core, Writer&) {
   std::vector<std::string> ids = all_ids();
   ids.emplace_back("nobody");
   for (const auto& id : ids) {
-    const auto line = core.read_entry(id);
+    const auto line = core.entries.read(id);
     if (line.code() == Code::kNotFound) continue;
     VARVE_TRY(line);
     count += 1;

@@ -52,7 +52,7 @@ class BesideWriters : public testing::Test {
       return Status();
     };
     const auto save = [&] {
-      return core.save_metadata(log::DocumentDurability::kContent, make_gaps_legal);
+      return core.metadata_file.save(log::DocumentDurability::kContent, make_gaps_legal);
     };
     ASSERT_TRUE(Writer(core).run("compact", save).ok());
   }
@@ -98,7 +98,7 @@ TEST_F(BesideWriters, WhoOpensTellsOfNoLoss) {
         look, [this](log::Tail*) { add("new"); }, [this] { EXPECT_TRUE(core_->load().ok()); });
     EXPECT_EQ(core_->rolled_back_count(), 0u);
     EXPECT_EQ(host_.counters.corruption_errors.load(), 0u);
-    EXPECT_EQ(core_->read_entry("new").ok(), came_to_it);
+    EXPECT_EQ(core_->entries.read("new").ok(), came_to_it);
     return came_to_it;
   });
 }
@@ -124,7 +124,7 @@ TEST_F(BesideWriters, OfABatchNobodySeesAPart) {
         [this] { EXPECT_TRUE(core_->catch_up().ok()); });
     const uint32_t count = core_->index.size();
     EXPECT_TRUE(count == 4 || count == 6) << count;
-    EXPECT_EQ(core_->read_entry("f").ok(), came_to_it);
+    EXPECT_EQ(core_->entries.read("f").ok(), came_to_it);
     return came_to_it;
   });
 }
@@ -250,7 +250,7 @@ TEST_F(BesideWriters, WhoMeetsALogThatIsReplacedAgainTellsOfNoGap) {
         },
         [this] { EXPECT_TRUE(core_->catch_up().ok()); });
     EXPECT_EQ(core_->index.coverage.missing_count, 0u);
-    EXPECT_EQ(core_->read_entry("d").ok(), came_to_it);
+    EXPECT_EQ(core_->entries.read("d").ok(), came_to_it);
     return came_to_it;
   });
 }
@@ -313,9 +313,9 @@ TEST_F(BesideWriters, WhatIsWrittenOverATornTailMeanwhileIsRead) {
   ASSERT_TRUE(is_cut);
   EXPECT_EQ(core_->index.size(), 3u + 16u);
   for (int i = 0; i < 8; ++i) {
-    EXPECT_TRUE(core_->read_entry("large-" + std::to_string(i)).ok()) << i;
+    EXPECT_TRUE(core_->entries.read("large-" + std::to_string(i)).ok()) << i;
   }
-  EXPECT_EQ(core_->read_entry("1").code(), Code::kNotFound);
+  EXPECT_EQ(core_->entries.read("1").code(), Code::kNotFound);
   EXPECT_EQ(host_.counters.corruption_errors.load(), 0u);
 }
 

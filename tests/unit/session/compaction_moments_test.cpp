@@ -75,7 +75,7 @@ class CompactionMoments : public testing::TestWithParam<Moment> {
     EXPECT_EQ(dropped.get_int64("damaged"), 0);
     EXPECT_EQ(dropped.get_int64("evicted"), 0);
     EXPECT_FALSE(disk_.read("quarantine.jsonl").has_value());
-    EXPECT_TRUE(core_->read_entry("c").ok()) << "by the index it left";
+    EXPECT_TRUE(core_->entries.read("c").ok()) << "by the index it left";
     const auto session = disk_.open();
     for (const auto id : {"b", "c", "d", "pinned"}) EXPECT_TRUE(session->get(id).ok()) << id;
     EXPECT_TRUE(session->verify(true)->get_bool("ok"));

@@ -358,12 +358,12 @@ TEST(CompactionOfTwo, WhatAReaderHeldOfTheOldLogGoesWithIt) {
   ASSERT_TRUE(purger->add(entry_text("a", std::string(10'000, 'x'))).ok());
   Core reader(std::string(kSessionId), *disk.storage(), host.context);
   ASSERT_TRUE(reader.load().ok());
-  ASSERT_TRUE(reader.read_entry("a").ok());
-  ASSERT_GT(reader.cache_memory_bytes(), 10'000u) << "or nothing is tested";
+  ASSERT_TRUE(reader.entries.read("a").ok());
+  ASSERT_GT(reader.entries.memory_bytes(), 10'000u) << "or nothing is tested";
   ASSERT_TRUE(purger->remove("a", "").ok());
   ASSERT_TRUE(purger->compact(purge()).ok());
   ASSERT_TRUE(reader.catch_up().ok());
-  EXPECT_LT(reader.cache_memory_bytes(), 10'000u);
+  EXPECT_LT(reader.entries.memory_bytes(), 10'000u);
 }
 
 TEST(CompactionOfTwo, AnIndexOfTheOldLogIsNotSavedAfterAPurge) {

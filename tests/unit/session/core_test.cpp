@@ -108,7 +108,7 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoCatchesUp) {
   EXPECT_EQ(core_->catch_up().message(), "no tail");
   storage_->change_read = nullptr;
   storage_->change_tail = nullptr;
-  EXPECT_TRUE(core_->read_entry("new").ok());
+  EXPECT_TRUE(core_->entries.read("new").ok());
 }
 
 TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoReadsAnEntry) {
@@ -119,13 +119,13 @@ TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoReadsAnEntry) {
     if (++times < 3) return Status(Code::kGone, "the log was replaced");
     return got;
   };
-  EXPECT_TRUE(core_->read_entry("a").ok());
+  EXPECT_TRUE(core_->entries.read("a").ok());
   storage_->change_read = gone;
-  const auto busy = core_->read_entry("b");
+  const auto busy = core_->entries.read("b");
   EXPECT_EQ(busy.code(), Code::kBusy);
   EXPECT_EQ(busy.status().message(), kOverAndOver);
   storage_->change_read = [](log::Stream, uint64_t, size_t) { return Status(Code::kIo, "no"); };
-  EXPECT_EQ(core_->read_entry("b").code(), Code::kIo);
+  EXPECT_EQ(core_->entries.read("b").code(), Code::kIo);
 }
 
 TEST_F(Moments, ALogThatIsReplacedOverAndOverIsBusyForWhoListsTheIndex) {
@@ -170,21 +170,21 @@ TEST_F(Moments, AfterAReplacementMetadataThatCannotBeReadIsAnErrorAndDamagedOnes
   disk_.write(log::kMetadataFile, "{");
   disk_.disk.set_fault_hook(nullptr);
   EXPECT_TRUE(core_->catch_up().ok());
-  EXPECT_TRUE(core_->read_entry("b").ok());
-  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+  EXPECT_TRUE(core_->entries.read("b").ok());
+  EXPECT_EQ(core_->entries.read("a").code(), Code::kNotFound);
 }
 
 TEST_F(Moments, TombstonesThatWereCutTakeTheirDeletionsBack) {
   ASSERT_TRUE(other_->remove("a", "").ok());
   load();
   ASSERT_TRUE(core_->catch_up().ok());
-  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+  EXPECT_EQ(core_->entries.read("a").code(), Code::kNotFound);
   cut(log::kTombstonesFile, 0);
-  EXPECT_TRUE(core_->read_entry("a").ok()) << "the files decide";
+  EXPECT_TRUE(core_->entries.read("a").ok()) << "the files decide";
   ASSERT_TRUE(other_->remove("b", "").ok());
-  EXPECT_EQ(core_->read_entry("b").code(), Code::kNotFound);
+  EXPECT_EQ(core_->entries.read("b").code(), Code::kNotFound);
   disk_.write(log::kTombstonesFile, "");
-  EXPECT_TRUE(core_->read_entry("b").ok()) << "another file, too";
+  EXPECT_TRUE(core_->entries.read("b").ok()) << "another file, too";
 }
 
 TEST_F(Moments, AnIndexThatEndsElsewhereThanItsLogIsNotUsed) {
@@ -254,10 +254,10 @@ TEST_F(Moments, WhenItCannotBeMadeAnewTheFailureIsTheAnswer) {
     if (offset == 0) return Status(Code::kIo, "no read");  // where making it anew begins
     return got;
   };
-  EXPECT_EQ(core_->read_entry("x").code(), Code::kIo);
+  EXPECT_EQ(core_->entries.read("x").code(), Code::kIo);
   storage_->change_read = nullptr;
-  EXPECT_EQ(core_->read_entry("x").code(), Code::kNotFound);
-  EXPECT_TRUE(core_->read_entry("b").ok());
+  EXPECT_EQ(core_->entries.read("x").code(), Code::kNotFound);
+  EXPECT_TRUE(core_->entries.read("b").ok());
 }
 
 TEST_F(Moments, ALineThatIsReadInPartIsDamage) {
@@ -265,9 +265,9 @@ TEST_F(Moments, ALineThatIsReadInPartIsDamage) {
   storage_->change_read = [](log::Stream, uint64_t, size_t got) -> Result<size_t> {
     return got - 1;
   };
-  EXPECT_EQ(core_->read_entry("c").code(), Code::kCorruption);
+  EXPECT_EQ(core_->entries.read("c").code(), Code::kCorruption);
   storage_->change_read = nullptr;
-  EXPECT_TRUE(core_->read_entry("c").ok());
+  EXPECT_TRUE(core_->entries.read("c").ok());
 }
 
 TEST_F(Moments, WhoseTailCannotBeSeenIsNotMadeAnew) {
@@ -277,7 +277,7 @@ TEST_F(Moments, WhoseTailCannotBeSeenIsNotMadeAnew) {
   EXPECT_EQ(core_->load_sections().code(), Code::kIo);
   storage_->change_tail = nullptr;
   EXPECT_TRUE(core_->load_sections().ok());
-  EXPECT_TRUE(core_->read_entry("c").ok());
+  EXPECT_TRUE(core_->entries.read("c").ok());
 }
 
 // For who goes on with what a query found.
@@ -328,7 +328,7 @@ TEST_F(Moments, AnExportThatCannotMakeItAnewIsAFailure) {
                 if (facts.id == "b") facts.id = "x";
               }});
   load();
-  auto live = core_->live_rows();
+  auto live = core_->entries.live_rows();
   ASSERT_TRUE(live.ok());
   const auto nothing = [](std::string_view) { return Status(); };
   int reads = 0;
@@ -336,13 +336,15 @@ TEST_F(Moments, AnExportThatCannotMakeItAnewIsAFailure) {
     if (++reads > 2) return Status(Code::kIo, "no read");
     return got;
   };
-  EXPECT_EQ(core_->for_each_line(*live, nothing).code(), Code::kIo);
+  EXPECT_EQ(core_->entries.for_each_line(*live, nothing).code(), Code::kIo);
   storage_->change_read = nullptr;
-  EXPECT_EQ(core_->for_each_line(*live, nothing).code(), Code::kGone) << "rows of another index";
-  live = core_->live_rows();
-  EXPECT_TRUE(core_->for_each_line(*live, nothing).ok());
+  EXPECT_EQ(core_->entries.for_each_line(*live, nothing).code(), Code::kGone)
+      << "rows of another index";
+  live = core_->entries.live_rows();
+  EXPECT_TRUE(core_->entries.for_each_line(*live, nothing).ok());
   live->generation += 1;
-  EXPECT_EQ(core_->for_each_line(*live, nothing).code(), Code::kGone) << "rows of another log";
+  EXPECT_EQ(core_->entries.for_each_line(*live, nothing).code(), Code::kGone)
+      << "rows of another log";
 }
 
 // --- while a line is read, nothing is locked -----------------------------------------------------
@@ -372,7 +374,7 @@ TEST_F(Moments, ALineThatWasReadIsRightWhateverBecomesOfItsLog) {
       }
       return got;
     };
-    const auto read = core_->read_entry("a");
+    const auto read = core_->entries.read("a");
     EXPECT_TRUE(is_done);
     ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_EQ(**read, before);
@@ -401,7 +403,7 @@ TEST_F(Moments, ALineIsReadAlsoWhileSomebodyChangesTheIndex) {
     }
     return got;
   };
-  const auto read = core_->read_entry("a");
+  const auto read = core_->entries.read("a");
   {
     const std::lock_guard lock(mutex);
     is_read = true;
@@ -421,7 +423,7 @@ TEST_F(Moments, LinesThatAreNotThereAnyMoreHaveNoWords) {
   EXPECT_TRUE(core_->prepare_query({.words = true}).ok());
   EXPECT_EQ(core_->index.text_row_count(), 3u);
   storage_->change_read = nullptr;
-  EXPECT_TRUE(core_->read_entry("c").ok());
+  EXPECT_TRUE(core_->entries.read("c").ok());
 }
 
 TEST_F(Moments, ALogThatEndsSoonerThanItsTailSaysIsNotCopied) {
@@ -521,7 +523,7 @@ TEST_F(Moments, WhatAWaitingWriterCannotFollowItReadsWhenItHasTheLock) {
     EXPECT_TRUE(answer.ok()) << answer.message();
     EXPECT_EQ(tries, 3);
     const bool is_cut = disk_.bytes(log::kEntriesFile).empty();
-    EXPECT_EQ(core_->read_entry("a").ok(), !is_cut);
+    EXPECT_EQ(core_->entries.read("a").ok(), !is_cut);
   }
 }
 

@@ -100,7 +100,7 @@ class Groups : public testing::Test {
     other.join();
     return host_.counters.commits.load() - before;
   }
-  bool has(const std::string& id) { return core_->read_entry(id).ok(); }
+  bool has(const std::string& id) { return core_->entries.read(id).ok(); }
   [[nodiscard]] std::string log() const { return disk_.bytes(log::kEntriesFile); }
   // As somebody who does not take the lock.
   void append_foreign(const std::string& bytes) { disk_.write(log::kEntriesFile, log() + bytes); }
@@ -219,7 +219,7 @@ TEST_F(Groups, AnAppendOfSomebodyWithoutTheLockIsReadAndFollowed) {
   EXPECT_EQ(add("mine"), Code::kOk) << message_;
   EXPECT_TRUE(has("theirs"));
   EXPECT_TRUE(has("mine"));
-  EXPECT_NE((**core_->read_entry("mine")).find("\"seq\":2"), std::string_view::npos);
+  EXPECT_NE((**core_->entries.read("mine")).find("\"seq\":2"), std::string_view::npos);
   is_done = false;
   EXPECT_EQ(add("theirs"), Code::kAlreadyExists);
 }

@@ -250,7 +250,7 @@ TEST_P(WriterMoments, WhatIsAnsweredAsAddedIsFoundThoughAReaderFailedAtIt) {
   EXPECT_TRUE(added.ok()) << added.message();
   EXPECT_TRUE(was_met);
   EXPECT_EQ(core_->has_rows_of(core_->index_epoch), GetParam()) << "the next reader makes it anew";
-  for (const auto id : {"b", "c", "d"}) EXPECT_TRUE(core_->read_entry(id).ok()) << id;
+  for (const auto id : {"b", "c", "d"}) EXPECT_TRUE(core_->entries.read(id).ok()) << id;
   EXPECT_EQ(core_->index.size(), 4U);
   EXPECT_EQ(add("d").code(), Code::kAlreadyExists);
   check({"b", "c", "d"});

@@ -239,7 +239,7 @@ TEST_F(Requests, MetadataThatIsInTheFileIsKnownWhereverMemoryEnds) {
     };
     const auto save = [&] {
       const varve_test::NoMemory limit(allowed, varve_test::NoMemory::Refuses::kOnce);
-      const Status saved = core_->save_metadata(log::DocumentDurability::kContent, change);
+      const Status saved = core_->metadata_file.save(log::DocumentDurability::kContent, change);
       was_met = limit.was_met();
       return saved;
     };

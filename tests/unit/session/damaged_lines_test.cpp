@@ -82,13 +82,13 @@ TEST_F(DamagedLines, AreReadOnceAndAgainWhenThereAreMore) {
   damage("b");
   disk_.remove("index.bin");
   load();
-  const auto first = core_->damaged_ids();
+  const auto first = core_->damaged_lines.ids();
   ASSERT_TRUE(first.ok());
   ASSERT_TRUE(*first);
   EXPECT_EQ((*first)->size(), 1u);
   EXPECT_TRUE((*first)->contains("b"));
   const uint64_t read_bytes = storage_->read_bytes;
-  EXPECT_EQ(*core_->damaged_ids(), *first);
+  EXPECT_EQ(*core_->damaged_lines.ids(), *first);
   EXPECT_EQ(storage_->read_bytes, read_bytes);
 
   const auto session = disk_.open();
@@ -96,7 +96,7 @@ TEST_F(DamagedLines, AreReadOnceAndAgainWhenThereAreMore) {
   ASSERT_TRUE(session->add(entry_text("e")).ok());
   damage("d");
   ASSERT_TRUE(core_->catch_up().ok());
-  const auto second = core_->damaged_ids();
+  const auto second = core_->damaged_lines.ids();
   ASSERT_TRUE(second.ok());
   EXPECT_EQ((*second)->size(), 2u);
   EXPECT_TRUE((*second)->contains("d"));
@@ -105,21 +105,21 @@ TEST_F(DamagedLines, AreReadOnceAndAgainWhenThereAreMore) {
 TEST_F(DamagedLines, ShowTheirIdsAlsoWhereTheyAreNoObjectAnyMore) {
   put_in_place_of("b", R"([{"id":"b"}])");
   load();
-  const auto damaged = core_->damaged_ids();
+  const auto damaged = core_->damaged_lines.ids();
   ASSERT_TRUE(damaged.ok() && *damaged);
   EXPECT_TRUE((*damaged)->contains("b"));
-  EXPECT_EQ(core_->read_entry("b").code(), Code::kCorruption);
+  EXPECT_EQ(core_->entries.read("b").code(), Code::kCorruption);
   EXPECT_EQ(add("b").code(), Code::kAlreadyExists);
 }
 
 TEST_F(DamagedLines, OfAnObjectOnlyItsOwnIdCountsAndOnlyAsText) {
   put_in_place_of("b", R"({"id":5,"content":{"id":"x"}})");
   load();
-  const auto damaged = core_->damaged_ids();
+  const auto damaged = core_->damaged_lines.ids();
   ASSERT_TRUE(damaged.ok() && *damaged);
   EXPECT_TRUE((*damaged)->empty());
   for (const std::string id : {"5", "x"}) {
-    EXPECT_EQ(core_->read_entry(id).code(), Code::kNotFound) << id;
+    EXPECT_EQ(core_->entries.read(id).code(), Code::kNotFound) << id;
     EXPECT_TRUE(add(id).ok()) << id;
   }
 }
@@ -130,12 +130,12 @@ TEST_F(DamagedLines, ThatCannotBeReadLeaveNoIdFreeAndNoEntryMissing) {
   load();
   const std::string log = disk_.bytes(log::kEntriesFile);
   refuse_reads();
-  EXPECT_EQ(core_->damaged_ids().code(), Code::kIo);
-  EXPECT_EQ(core_->read_entry("b").code(), Code::kIo);
+  EXPECT_EQ(core_->damaged_lines.ids().code(), Code::kIo);
+  EXPECT_EQ(core_->entries.read("b").code(), Code::kIo);
   EXPECT_EQ(add("b").code(), Code::kIo);
   EXPECT_EQ(disk_.bytes(log::kEntriesFile), log);
   storage_->change_read = nullptr;
-  EXPECT_EQ(core_->read_entry("b").code(), Code::kCorruption);
+  EXPECT_EQ(core_->entries.read("b").code(), Code::kCorruption);
   EXPECT_EQ(add("b").code(), Code::kAlreadyExists);
 }
 
@@ -143,10 +143,10 @@ TEST_F(DamagedLines, AreNotKnownWhileTheRowsAroundThemAreNot) {
   load_from_index("b");
   disk_.disk.set_fault_hook(io::FailNth(1, EIO, true).on_file("index.bin"));
   storage_->change_tail = [](const log::Tail&) { return Status(Code::kIo, "no tail"); };
-  EXPECT_EQ(core_->damaged_ids().code(), Code::kIo);
+  EXPECT_EQ(core_->damaged_lines.ids().code(), Code::kIo);
   storage_->change_tail = nullptr;
   disk_.disk.set_fault_hook(nullptr);
-  const auto damaged = core_->damaged_ids();
+  const auto damaged = core_->damaged_lines.ids();
   ASSERT_TRUE(damaged.ok() && *damaged);
   EXPECT_EQ((*damaged)->size(), 1u);
   EXPECT_TRUE((*damaged)->contains("b"));
@@ -163,10 +163,10 @@ TEST_F(DamagedLines, ThatAreSetAsideMeanwhileAreNoDamageAnyMore) {
     EXPECT_TRUE(disk_.open()->repair(false)->get_bool("changed"));
     return io::Fault{EIO};
   });
-  EXPECT_EQ(core_->read_entry("b").code(), Code::kNotFound);
+  EXPECT_EQ(core_->entries.read("b").code(), Code::kNotFound);
   disk_.disk.set_fault_hook(nullptr);
   EXPECT_TRUE(is_repaired);
-  EXPECT_TRUE(core_->read_entry("c").ok());
+  EXPECT_TRUE(core_->entries.read("c").ok());
   EXPECT_TRUE(add("b").ok());
 }
 
@@ -178,10 +178,10 @@ TEST_F(DamagedLines, ThatRepeatAnEntryDoNotOutliveIt) {
   disk_.write(log::kEntriesFile, log + std::string(lines_of(log).back()));
   disk_.remove("index.bin");
   load();
-  ASSERT_TRUE(core_->read_entry("d").ok());
-  ASSERT_TRUE((*core_->damaged_ids())->contains("d"));
+  ASSERT_TRUE(core_->entries.read("d").ok());
+  ASSERT_TRUE((*core_->damaged_lines.ids())->contains("d"));
   host_.clock.advance_ms(61'000);
-  const auto expired = core_->read_entry("d");
+  const auto expired = core_->entries.read("d");
   EXPECT_EQ(expired.code(), Code::kNotFound);
   EXPECT_EQ(expired.status().message(), "entry 'd' has expired");
 }
@@ -203,7 +203,7 @@ TEST_F(DamagedLines, ThatEndWhatIsKnownAreLookedAtAgainWhenTheyCannotBeRead) {
   EXPECT_EQ(core_->catch_up().code(), Code::kIo);
   storage_->change_read = nullptr;
   EXPECT_TRUE(core_->catch_up().ok());
-  EXPECT_TRUE(core_->read_entry("d").ok());
+  EXPECT_TRUE(core_->entries.read("d").ok());
   EXPECT_EQ(core_->index_epoch, epoch) << "the log was not read anew";
 }
 
@@ -214,8 +214,8 @@ TEST_F(DamagedLines, OfDeletionsAloneAreNoReasonToReadTheLogAnew) {
   ASSERT_GT(core_->index.coverage.tombstones_bytes, 0u);
   const uint64_t epoch = core_->index_epoch;
   ASSERT_TRUE(disk_.open()->remove("a", "").ok());
-  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
-  EXPECT_TRUE(core_->read_entry("b").ok());
+  EXPECT_EQ(core_->entries.read("a").code(), Code::kNotFound);
+  EXPECT_TRUE(core_->entries.read("b").ok());
   EXPECT_EQ(core_->index_epoch, epoch);
 }
 
@@ -224,7 +224,7 @@ TEST_F(DamagedLines, OfDeletionsThatAreCutWhileTheyAreReadTakeThemBack) {
   ASSERT_TRUE(disk_.open()->remove("a", "").ok());
   load();
   ASSERT_TRUE(core_->catch_up().ok());
-  EXPECT_EQ(core_->read_entry("a").code(), Code::kNotFound);
+  EXPECT_EQ(core_->entries.read("a").code(), Code::kNotFound);
   ASSERT_TRUE(disk_.open()->remove("b", "").ok());
   int looks = 0;
   storage_->change_tail = [&](const log::Tail& tail) -> Result<log::Tail> {
@@ -238,7 +238,7 @@ TEST_F(DamagedLines, OfDeletionsThatAreCutWhileTheyAreReadTakeThemBack) {
   const Status caught_up = core_->catch_up();
   EXPECT_TRUE(caught_up.ok()) << caught_up.message();
   EXPECT_GE(looks, 2);
-  for (const std::string id : {"a", "b", "c"}) EXPECT_TRUE(core_->read_entry(id).ok()) << id;
+  for (const std::string id : {"a", "b", "c"}) EXPECT_TRUE(core_->entries.read(id).ok()) << id;
 }
 
 }  // namespace
