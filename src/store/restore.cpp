@@ -216,8 +216,7 @@ class Restore {
     return choose_sessions();
   }
 
-  // If a session of the backup cannot be read, or has expired, the others are restored
-  // nevertheless.
+  // What is wrong with one session, in the backup or here, does not keep the others out.
   Status run() {
     Status first;
     for (const std::string& id : chosen_) {
@@ -227,9 +226,11 @@ class Restore {
         restored_ += 1;
         continue;
       }
+      const std::string reason = source_failure.ok() ? status.message() : source_failure.message();
+      const bool ends = source_failure.ok() && is_of_store(status.code());
       status = std::move(status).with_context("session '" + id + "' was not restored");
-      if (source_failure.ok()) return status;
-      problems_.push(problem(id, source_failure.message(), Copied::kNo));
+      if (ends) return status;
+      problems_.push(problem(id, reason, Copied::kNo));
       if (first.ok()) first = std::move(status);
     }
     return restored_ == 0 ? std::move(first) : Status();
@@ -270,6 +271,9 @@ class Restore {
     }
     return {};
   }
+
+  // Whether it would fail for the next session, too.
+  static bool is_of_store(Code code) { return is_of_environment(code) || code == Code::kReadOnly; }
 
   // Copies that were made, and of which no directory is left.
   void note_lost_copies(const std::vector<std::string>& there) {

@@ -292,16 +292,18 @@ export interface Raw {
    * its replacement before anybody sees it. Keys, transcript and metadata are those of the backup.
    *
    * A session appears, or is replaced, in one step. From then on open handles of a replaced session
-   * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. Where one
-   * cannot take its place, as while somebody holds the lock of the one that is there, the call ends
-   * with that failure; those before it, in the order of `sessions` or of the ids, stay restored.
+   * return VARVE_NOT_FOUND, in every process; its entries that the backup lacks are gone. Where the
+   * disk fails or is full, the call ends with that failure; those before, in the order of `sessions`
+   * or of the ids, stay restored.
    *
-   * A session of the backup that has expired is left out, and is a problem with "copied":false; so is
-   * one of which no entry can be read any more, if it would replace a session that has entries; one
-   * that is damaged, if it would replace a session that is not: repair it in the backup first; and,
-   * where all are restored, one whose copy is gone from the backup. One that is in its place and
-   * cannot be looked at there, as when it is damaged and recovery is "strict", is a problem with
-   * "copied":true, and so is one that is damaged, one for which damaged deletions could not be
+   * A session that cannot take its place, as while somebody holds the lock of the one that is there,
+   * is a problem with "copied":false, and the others are restored; if none is, the call ends with the
+   * first such failure. So it is with one of the backup that has expired, which is left out; one of
+   * which no entry can be read any more, if it would replace a session that has entries; and one
+   * that is damaged, if it would replace a session that is not: repair it in the backup first. Where
+   * all are restored, one whose copy is gone from the backup is a problem, too. One that is in its
+   * place and cannot be looked at there, as when it is damaged and recovery is "strict", is a problem
+   * with "copied":true, and so is one that is damaged, one for which damaged deletions could not be
    * applied, and one whose metadata.json in the backup is lost: then user and agent are those of the
    * list of sessions.
    *

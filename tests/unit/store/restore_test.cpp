@@ -551,20 +551,43 @@ TEST_F(RestoreTest, WholeCopiesDoNotMakeTheListOfABackupLonger) {
   EXPECT_EQ(file("copy/indices/sessions.jsonl"), before);
 }
 
-TEST_F(RestoreTest, EndsWithASessionThatCannotTakeItsPlaceAndKeepsThoseBeforeIt) {
+TEST_F(RestoreTest, ASessionThatCannotTakeItsPlaceDoesNotKeepTheOthersOut) {
   const auto store = open("store");
-  for (const std::string id : {"a", "b"}) add(*create(*store, id), {"1"});
+  for (const std::string id : {"a", "b", "c"}) add(*create(*store, id), {"1"});
   backed_up(*store);
-  for (const std::string id : {"a", "b"}) add(**store->open_session(id), {"2"});
+  for (const std::string id : {"a", "b", "c"}) add(**store->open_session(id), {"2"});
   const auto process = disk_.process(77);
   const auto engine = log::DirectoryEngine::open("store", {process.get(), &clock_, &random_}, 1000);
   ASSERT_TRUE(engine.ok()) << engine.status().message();
   const auto writer = *(*engine)->open("b");
   ASSERT_TRUE(writer->lock(clock_.monotonic_us(), "write", nullptr).ok());
-  EXPECT_EQ(store->restore("copy", R"({"overwrite":true})").code(), Code::kBusy);
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true,"sessions":["b"]})"), Code::kBusy);
+  const json::Tree report = restored(*store, R"({"overwrite":true})");
   writer->unlock();
-  EXPECT_EQ(alive(*store, "a"), Texts{"1"});
+  EXPECT_EQ(report.get_int64("sessions"), 2);
+  ASSERT_EQ(report.get("problems")->items().size(), 1U);
+  const json::Tree& problem = report.get("problems")->items()[0];
+  EXPECT_EQ(problem.get_string("session_id"), "b");
+  EXPECT_NE(problem.get_string("reason").find("lock"), std::string::npos);
+  EXPECT_EQ(problem.get_bool("copied", true), false);
+  for (const std::string id : {"a", "c"}) EXPECT_EQ(alive(*store, id), Texts{"1"});
   EXPECT_EQ(alive(*store, "b"), (Texts{"1", "2"}));
+}
+
+TEST_F(RestoreTest, EndsWhereTheDiskFailsAndKeepsWhatCameBefore) {
+  const auto store = open("store");
+  for (const std::string id : {"a", "b", "c"}) add(*create(*store, id), {"1"});
+  backed_up(*store);
+  for (const std::string id : {"a", "b", "c"}) add(**store->open_session(id), {"2"});
+  int moves = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_swap = operation.kind == io::OperationKind::kMove;
+    return is_swap && ++moves == 2 ? std::optional(io::Fault{EIO, std::nullopt}) : std::nullopt;
+  });
+  EXPECT_EQ(refusal(*store, R"({"overwrite":true})"), Code::kIo);
+  disk_.set_fault_hook({});
+  EXPECT_EQ(alive(*store, "a"), Texts{"1"});
+  for (const std::string id : {"b", "c"}) EXPECT_EQ(alive(*store, id), (Texts{"1", "2"}));
 }
 
 }  // namespace
