@@ -1,86 +1,17 @@
 #include "session/session.h"
 
-#include <atomic>
-#include <limits>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "log/failure_buffer.h"
-#include "query/parse.h"
-#include "session/catalog.h"
-#include "session/core.h"
-#include "session/entry/entry_input.h"
 #include "session/metadata/expiry.h"
-#include "session/query/query.h"
-#include "session/query/selection.h"
-#include "session/query/tags.h"
-#include "session/reports/index_listing.h"
-#include "session/reports/stats.h"
+#include "session/session_parts.h"
 #include "session/stores/capped_check.h"
-#include "session/stores/key_value.h"
-#include "session/stores/transcript.h"
-#include "session/transfer/export.h"
-#include "session/transfer/import.h"
-#include "session/upkeep/compaction.h"
-#include "session/upkeep/index_rebuild.h"
-#include "session/upkeep/migration.h"
-#include "session/upkeep/repair.h"
 #include "session/upkeep/verify.h"
-#include "session/writer.h"
 
 namespace varve::session {
 
-struct Session::Parts {
-  Parts(std::string id, std::unique_ptr<log::SessionStorage> storage, const Context& context)
-      : core(std::move(id), std::move(storage), context),
-        writer(core),
-        key_value(core, writer),
-        transcript(core, writer),
-        ids(*context.clock, *context.random) {}
-
-  [[nodiscard]] entry::DraftOptions draft_options() const {
-    entry::DraftOptions options;
-    options.session_id = core.id;
-    options.now_ms = core.context.clock->now_ms();
-    options.entry_bytes_max = static_cast<size_t>(core.settings.entry_bytes_max);
-    return options;
-  }
-
-  // Counts and logs a failure; returns the answer.
-  template <typename Answer>
-  Answer noted(Answer answer, std::string_view message) {
-    if (!answer.ok()) core.events.note_failure(answer.status(), message);
-    return answer;
-  }
-
-  Core core;
-  Writer writer;
-  KeyValue key_value;
-  Transcript transcript;
-  IdGenerator ids;
-  UsageTable usage{core};
-  std::atomic<bool> closed{false};
-  std::atomic<bool> keeps_lock{false};
-};
-
 namespace {
-
-// For calls that may find nothing to do.
-Status check_is_there(Core& core) {
-  VARVE_TRY(core.check_not_expired());
-  return core.storage->tail().status();  // kNotFound when the session was deleted
-}
-
-Status check_entry_id(std::string_view id) { return check_id(id, "an id", "id"); }
-
-// Ids consist of characters that need no escape.
-std::string ids_as_json(const std::vector<entry::Draft>& drafts) {
-  std::string list = "[";
-  for (const auto& draft : drafts) list.append(1, '"').append(draft.facts.id).append("\",");
-  if (!drafts.empty()) list.pop_back();
-  return list.append(1, ']');
-}
 
 Saving always_if(bool is_wanted) { return is_wanted ? Saving::kAlways : Saving::kIfDue; }
 
@@ -122,154 +53,7 @@ Result<std::shared_ptr<Session>> Session::open(std::string id,
 
 const std::string& Session::id() const { return parts_->core.id; }
 
-Result<std::string> Session::add(std::string_view text) {
-  VARVE_TRY_ASSIGN(entry::Draft draft, draft_entry(text, parts_->draft_options(), parts_->ids));
-  std::string id = draft.facts.id;
-  WriteRequest request;
-  request.drafts.push_back(std::move(draft));
-  VARVE_TRY(parts_->writer.submit(request));
-  parts_->writer.save_snapshot(Saving::kIfDue);
-  return id;
-}
-
-Result<std::string> Session::add_batch(std::string_view text) {
-  WriteRequest request;
-  VARVE_TRY_ASSIGN(request.drafts, draft_batch(text, parts_->draft_options(), parts_->ids));
-  // Made before the write, because nothing may fail after it.
-  std::string list = ids_as_json(request.drafts);
-  if (request.drafts.empty()) {
-    VARVE_TRY(check_is_there(parts_->core));
-    return list;
-  }
-  VARVE_TRY(in_batch(parts_->writer.submit(request), text));
-  parts_->writer.save_snapshot(Saving::kIfDue);
-  return list;
-}
-
-Result<EntryLine> Session::read(std::string_view id) {
-  VARVE_TRY(check_entry_id(id));
-  VARVE_TRY(parts_->core.check_not_expired());
-  parts_->core.context.counters->gets.fetch_add(1, std::memory_order_relaxed);
-  return parts_->noted(parts_->core.entries.read(id), "an entry cannot be read");
-}
-
-Result<std::string> Session::get(std::string_view id) {
-  VARVE_TRY_ASSIGN(const EntryLine line, read(id));
-  return std::string(*line);
-}
-
-Status Session::remove(std::string_view id, std::string_view reason) {
-  VARVE_TRY(check_entry_id(id));
-  VARVE_TRY(entry::check_reason(reason));
-  WriteRequest request;
-  request.kind = WriteRequest::Kind::kDelete;
-  request.operation = "delete";
-  request.tombstones.push_back(
-      {std::string(id), std::string(reason), parts_->core.context.clock->now_ms()});
-  VARVE_TRY(parts_->writer.submit(request));
-  if (request.deleted_count > 0) return {};
-  return {Code::kNotFound, "there is no entry '" + std::string(id) + "' to delete"};
-}
-
-Status Session::put_vector(std::string_view id, std::span<const float> values) {
-  VARVE_TRY(check_entry_id(id));
-  const std::string refusal = embedding::refusal_of(values);
-  if (refusal.empty()) return parts_->writer.put_vector(id, values);
-  return {Code::kInvalidArgument,
-          "the vector " + refusal,
-          {.member = "values", .size = values.size(), .limit = embedding::kDimensionMax}};
-}
-
-Result<QueryResults> Session::query(std::string_view text) {
-  const Context& context = parts_->core.context;
-  const DurationRecorder recorder(*context.clock, context.counters->query_us);
-  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kSession));
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(run_query(parts_->core, query), "a query failed");
-}
-
-Result<QueryResults> Session::query_among(const query::Query& query, const SharedQuery& shared,
-                                          double key_min) {
-  return run_query_among(parts_->core, query, shared, key_min);
-}
-
-Result<UnreadResults> Session::find_among(const query::Query& query, const SharedQuery& shared,
-                                          double key_min) {
-  return find_unread(parts_->core, query, shared, key_min);
-}
-
-Result<CountedWords> Session::count_words(const query::Query& query, const SharedQuery& shared) {
-  return session::count_words(parts_->core, query, shared);
-}
-
-Result<query::BestMatch> Session::find_best_match(const query::Query& query,
-                                                  const SharedQuery& shared) {
-  return session::find_best_match(parts_->core, query, shared);
-}
-
-Result<RankedKeys> Session::find_rank_keys(const query::Query& query, const SharedQuery& shared) {
-  return session::find_rank_keys(parts_->core, query, shared);
-}
-
-Result<std::vector<Selected>> Session::select(const query::Query& query) {
-  const Context& context = parts_->core.context;
-  const DurationRecorder recorder(*context.clock, context.counters->query_us);
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(session::select(parts_->core, query), "a query failed");
-}
-
-Result<std::vector<Selected>> Session::select_ids(const std::vector<std::string>& ids,
-                                                  int64_t now_ms) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return session::select_ids(parts_->core, ids, now_ms);
-}
-
-Result<ToolCall> Session::select_tool_call(const Selected& entry, std::string_view call_key,
-                                           int64_t now_ms, KnownCalls* known) {
-  return session::select_tool_call(parts_->core, entry, call_key, now_ms, known);
-}
-
-Result<bool> Session::is_tool(const Selected& entry) {
-  return session::is_tool(parts_->core, entry);
-}
-
-Result<SelectedLine> Session::read(const Selected& entry) {
-  return read_selected(parts_->core, entry);
-}
-
 int64_t Session::now_ms() const { return parts_->core.context.clock->now_ms(); }
-
-Result<uint64_t> Session::count(std::string_view text) {
-  const Context& context = parts_->core.context;
-  const DurationRecorder recorder(*context.clock, context.counters->query_us);
-  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kCount));
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(count_matches(parts_->core, query), "a query failed");
-}
-
-Result<json::Tree> Session::tags() {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return list_tags(parts_->core);
-}
-
-Result<CatalogFacts> Session::take_for_catalog() {
-  return session::take_for_catalog(parts_->core, parts_->writer);
-}
-
-Result<uint64_t> Session::remove_where(std::string_view text, std::string_view reason) {
-  VARVE_TRY(entry::check_reason(reason));
-  VARVE_TRY(parts_->core.check_not_expired());
-  VARVE_TRY_ASSIGN(const auto query, query::parse_query(text, query::Scope::kDelete));
-  VARVE_TRY_ASSIGN(const auto ids, find_matches(parts_->core, query));
-  const int64_t now_ms = parts_->core.context.clock->now_ms();
-  if (ids.empty()) return uint64_t{0};
-  WriteRequest request;
-  request.kind = WriteRequest::Kind::kDelete;
-  request.operation = "delete";
-  for (const auto& id : ids) request.tombstones.push_back({id, std::string(reason), now_ms});
-  VARVE_TRY(parts_->writer.submit(request));
-  return request.deleted_count;  // fewer than were found if another thread deleted some first
-}
 
 Result<json::Tree> Session::metadata() {
   Core& core = parts_->core;
@@ -314,31 +98,6 @@ Status Session::prepare_for(log::Durability wanted) {
   VARVE_TRY(core.prepare_for(wanted));
   const bool becomes_durable = wanted == log::Durability::kCommit && !core.is_durable();
   return becomes_durable ? sync_log(core.next_seq() - 1) : Status();
-}
-
-Status Session::kv_set(std::string_view key, std::string_view value) {
-  return parts_->key_value.set(key, value);
-}
-
-Result<std::string> Session::kv_get(std::string_view key) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(parts_->key_value.get(key), "kv.json cannot be read");
-}
-
-Status Session::kv_delete(std::string_view key) { return parts_->key_value.remove(key); }
-
-Result<json::Tree> Session::kv_list() {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(parts_->key_value.list(), "kv.json cannot be read");
-}
-
-Status Session::transcript_append(std::string_view role, std::string_view content) {
-  return parts_->transcript.append(role, content);
-}
-
-Result<json::Tree> Session::transcript_last(uint64_t count) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->noted(parts_->transcript.last(count), "transcript.md cannot be read");
 }
 
 Result<bool> Session::has_expired() {
@@ -492,102 +251,6 @@ void Session::close() {
   } catch (const std::bad_alloc&) {
     // Nobody can be told.
   }
-}
-
-Result<json::Tree> Session::stats() {
-  VARVE_TRY(parts_->core.check_not_expired());
-  Result<json::Tree> tree = session::stats(parts_->core);
-  if (tree.ok() && parts_->writer.has_unsynced()) tree->set("durable", json::Tree::boolean(false));
-  return tree;
-}
-Result<UsageByDay> Session::usage(int64_t start_ms, int64_t end_ms) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return parts_->usage.by_day(start_ms, end_ms);
-}
-Result<json::Tree> Session::stats_with_usage() {
-  VARVE_TRY_ASSIGN(const auto days,
-                   usage(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
-  Usage total;
-  for (const auto& [day, usage_of_day] : days) total.add(usage_of_day);
-  json::Tree tree = json::Tree::object();
-  total.write_to(tree);
-  VARVE_TRY_ASSIGN(json::Tree figures, stats());
-  figures.set("usage", std::move(tree));
-  return figures;
-}
-Result<json::Tree> Session::files() {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return list_files(parts_->core);
-}
-Result<json::Tree> Session::verify(bool deep, const ProgressReceiver& receiver) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return session::verify(parts_->core, parts_->writer, deep, receiver);
-}
-Result<json::Tree> Session::repair(bool dry_run, bool accept_edits) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return session::repair(parts_->core, parts_->writer, {dry_run, accept_edits});
-}
-Result<json::Tree> Session::compact(const CompactionOptions& options) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return session::compact(parts_->core, parts_->writer, options);
-}
-Result<json::Tree> Session::migrate(bool dry_run) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return session::migrate(parts_->core, parts_->writer, dry_run);
-}
-Result<std::string> Session::index_listing() {
-  VARVE_TRY(parts_->core.check_not_expired());
-  return list_index(parts_->core);
-}
-
-Result<json::Tree> Session::rebuild_index() {
-  VARVE_TRY(parts_->core.check_not_expired());
-  Core& core = parts_->core;
-  const int64_t start_us = core.context.clock->monotonic_us();
-  VARVE_TRY(session::rebuild_index(core));
-  parts_->writer.save_snapshot(Saving::kAlways);
-  const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
-  json::Tree report = json::Tree::object();
-  const std::shared_lock lock(core.index_mutex);
-  report.set("entries", json::Tree::integer_unsigned(core.index.undeleted_count()));
-  report.set("duration_ms", json::Tree::number(static_cast<double>(duration_us) / 1000.0));
-  return report;
-}
-
-Status Session::export_text(std::string_view format, const log::BeginSink& begin,
-                            const ProgressReceiver& receiver) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  VARVE_TRY_ASSIGN(const auto options, parse_export_format(format));
-  return session::export_text(parts_->core, options, begin, receiver);
-}
-
-Result<json::Tree> Session::export_file(std::string_view path, std::string_view options,
-                                        const ProgressReceiver& receiver) {
-  VARVE_TRY(parts_->core.check_not_expired());
-  VARVE_TRY_ASSIGN(const auto parsed, parse_export_options(options, true));
-  return session::export_file(parts_->core, path, parsed, receiver);
-}
-
-Result<json::Tree> Session::import_text(std::string_view text, const ProgressReceiver& receiver) {
-  VARVE_TRY(check_is_there(parts_->core));
-  transfer::TextInput input(text);
-  auto report = import_entries(parts_->core, parts_->writer, parts_->ids, input, {}, receiver);
-  parts_->writer.save_snapshot(Saving::kIfDue);
-  return report;
-}
-
-Result<json::Tree> Session::import_file(std::string_view path, std::string_view options,
-                                        const ProgressReceiver& receiver) {
-  VARVE_TRY(check_is_there(parts_->core));
-  VARVE_TRY_ASSIGN(const auto parsed, parse_import_options(options));
-  io::FileSystem* files = parts_->core.context.file_system;
-  if (files == nullptr) {
-    return Status(Code::kUnsupported, "this store has no access to files outside it");
-  }
-  VARVE_TRY_ASSIGN(const auto input, transfer::FileInput::open(*files, path));
-  auto report = import_entries(parts_->core, parts_->writer, parts_->ids, *input, parsed, receiver);
-  parts_->writer.save_snapshot(Saving::kIfDue);
-  return report;
 }
 
 }  // namespace varve::session
