@@ -25,8 +25,8 @@ COMPONENTS = (
     ("lock", ("src/io/posix_lock", "src/log/lock_state", "src/session/writer")),
     ("recovery",
      ("src/session/core", "src/session/entry/damaged_lines", "src/session/entry/entry_reader",
-      "src/session/metadata/metadata_file", "src/session/upkeep/repair", "src/log/scan",
-      "src/log/quarantine")),
+      "src/session/metadata/metadata_file", "src/session/session_size",
+      "src/session/upkeep/repair", "src/log/scan", "src/log/quarantine")),
     ("compaction", ("src/session/upkeep/compaction",)),
 )
 

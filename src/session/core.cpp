@@ -20,6 +20,7 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
       analyzers(context.analyzers == nullptr ? *own_analyzers : *context.analyzers),
       durability(settings.durability),
       vectors(*storage),
+      size(*this),
       metadata_file(*this),
       entries(*this, settings.cached_entries_max),
       damaged_lines(*this),
@@ -37,7 +38,7 @@ std::string Core::user_id() const {
 
 Status Core::load() {
   VARVE_TRY_ASSIGN(const log::Tail tail, load_metadata_of_tail());
-  measure_capped_files();
+  size.measure_capped_files();
   vectors.look();
   const std::unique_lock lock(index_mutex);
   view.tail = tail;

@@ -26,6 +26,7 @@
 #include "session/query/analyzer_pool.h"
 #include "session/saved_snapshot.h"
 #include "session/session_events.h"
+#include "session/session_size.h"
 #include "session/vectors/vectors.h"
 #include "session/word_debt.h"
 
@@ -205,23 +206,6 @@ class Core {
   // Both as in `metadata`. Any thread, without the index lock.
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
   [[nodiscard]] CompactionPolicy compaction_policy() const;
-  // [bytes] of log, tombstones, vectors, index.bin, kv.json and transcript.md.
-  [[nodiscard]] uint64_t size_bytes() const;
-  [[nodiscard]] uint64_t size_bytes_now() const;  // index lock held
-  // Of index.bin and the vectors alone, which follow the log.
-  [[nodiscard]] uint64_t derived_bytes() const;
-  // Of kv.json and transcript.md, as last seen.
-  [[nodiscard]] uint64_t capped_bytes() const {
-    return kv_file.size_bytes.load() + transcript_file.size_bytes.load();
-  }
-  // Looks up the present sizes of these two files.
-  void measure_capped_files();
-  // The same as size_bytes(), of the files as they are now, whoever wrote them; the index is not
-  // brought up to date. kNotFound when the session was deleted. Any thread.
-  Result<uint64_t> measured_size_bytes();
-  // For the holder of the storage's lock, where a session has a limit: the sizes of what others may
-  // have written since, of which the log tells nothing.
-  void follow_sizes();
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
   // Reads metadata.json again and notes whether the file is damaged by now, which is no failure,
   // and reads what was added to the log.
@@ -271,10 +255,6 @@ class Core {
   // Whose it is; empty: nobody's.
   [[nodiscard]] std::string user_id() const;
   [[nodiscard]] bool is_of(std::string_view user, std::string_view agent) const;  // empty: any
-  // Tells the quota of its user how much larger or smaller its files are.
-  void note_growth(int64_t bytes) noexcept;
-  // Warns when the session has come near its size limit (session_events.h).
-  void watch_size() noexcept;
 
   const std::string id;
   const std::unique_ptr<log::SessionStorage> storage;
@@ -294,6 +274,7 @@ class Core {
   CappedFile kv_file;
   CappedFile transcript_file;
   Vectors vectors;
+  SessionSize size;
   MetadataFile metadata_file;
   EntryReader entries;
   DamagedLines damaged_lines;
@@ -371,7 +352,6 @@ class Core {
   [[nodiscard]] uint64_t pending_words_bytes() const;
   Status index_words_of(uint32_t first, uint32_t end);
 
-  uint64_t snapshot_mark_ = 0;  // of index.bin when its size was looked up; lock holder only
   // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};
   bool index_is_whole_ = false;  // false during a change, and after a failed one

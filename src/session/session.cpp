@@ -128,9 +128,9 @@ uint64_t Session::expired_entry_count() {
   return core.index.expired_count(now_ms);
 }
 
-uint64_t Session::size_bytes() { return parts_->core.size_bytes(); }
+uint64_t Session::size_bytes() { return parts_->core.size.bytes(); }
 
-Result<uint64_t> Session::measured_size_bytes() { return parts_->core.measured_size_bytes(); }
+Result<uint64_t> Session::measured_size_bytes() { return parts_->core.size.measured_bytes(); }
 
 uint64_t Session::memory_bytes() const {
   const std::shared_lock lock(parts_->core.index_mutex);

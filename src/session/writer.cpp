@@ -333,7 +333,7 @@ Status Writer::commit_locked(Group& group) {
   const WriteRequest& first = *group.front();
   // How long the session lives may have been changed by others.
   Status followed = core_.metadata_file.follow();
-  core_.follow_sizes();
+  core_.size.follow();
   // What a newer version left is neither mended nor caught up with.
   if (!followed.ok()) return first.even_newer ? first.call() : std::move(followed);
   if (!first.recover) return first.call();
@@ -384,11 +384,11 @@ Status Writer::check_ids(const WriteRequest& request, uint64_t epoch,
 void Writer::note_written(uint64_t bytes, bool durable, uint64_t replaced_bytes) noexcept {
   changed_.store(true);
   if (!durable) unsynced_.store(true);
-  core_.note_growth(static_cast<int64_t>(bytes) - static_cast<int64_t>(replaced_bytes));
+  core_.size.note_growth(static_cast<int64_t>(bytes) - static_cast<int64_t>(replaced_bytes));
   Counters& counters = *core_.context.counters;
   counters.bytes_written += bytes;
   if (durable) counters.syncs += 1;
-  core_.watch_size();
+  core_.size.watch();
   renew_expiry();
 }
 

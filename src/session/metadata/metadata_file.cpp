@@ -71,7 +71,7 @@ void MetadataFile::count_into(json::Tree& tree) const {
   const std::shared_lock lock(core_.index_mutex);
   count_types(core_.index.type_counts(), tree);
   tree.set("total_entries", json::Tree::integer_unsigned(core_.index.undeleted_count()));
-  tree.set("total_size_bytes", json::Tree::integer_unsigned(core_.size_bytes_now()));
+  tree.set("total_size_bytes", json::Tree::integer_unsigned(core_.size.bytes_now()));
 }
 
 Result<json::Tree> MetadataFile::described() {

@@ -73,7 +73,7 @@ json::Tree sizes(const Core& core, uint64_t index_bytes) {
   tree.set("kv", count(core.kv_file.size_bytes));
   tree.set("transcript", count(core.transcript_file.size_bytes));
   tree.set("total", count(tail.entries_bytes + index_bytes + tail.tombstones_bytes + vectors_bytes +
-                          core.capped_bytes()));
+                          core.size.capped_bytes()));
   return tree;
 }
 
@@ -103,7 +103,7 @@ json::Tree index_state(const Core& core) {
 
 Result<json::Tree> stats_now(Core& core) {
   VARVE_TRY(core.catch_up());
-  core.measure_capped_files();
+  core.size.measure_capped_files();
   FileFigures files = file_figures(core);
   json::Tree lock_tree = lock_state(core.storage->lock_holder());
   core.vectors.look();

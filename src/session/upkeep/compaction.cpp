@@ -468,7 +468,7 @@ Result<CompactionOutcome> plan_and_carry_out(Core& core, const CompactionOptions
 
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options) {
   const int64_t start_us = core.context.clock->monotonic_us();
-  const uint64_t size_before = core.size_bytes();
+  const uint64_t size_before = core.size.bytes();
   core.events.post(Level::kInfo, "session compaction started");
   // Synced before anything is planned: if the disk refuses, the log moves into a new file.
   VARVE_TRY(core.storage->sync(core.next_seq() - 1));
@@ -485,8 +485,9 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   report.duration_ms = static_cast<double>(end_us - start_us) / 1000.0;
   const Status recorded = report.changed ? save_history(core, options.cause, report) : Status();
   saving.get();
-  core.note_growth(static_cast<int64_t>(core.size_bytes()) - static_cast<int64_t>(size_before));
-  core.watch_size();
+  core.size.note_growth(static_cast<int64_t>(core.size.bytes()) -
+                        static_cast<int64_t>(size_before));
+  core.size.watch();
   // Until then metadata.json counts, by its type, what has expired.
   if (options.cause == CompactionCause::kPurge && !recorded.ok()) return recorded;
   note_if_failed(core, "a compaction was not recorded in metadata.json", recorded);

@@ -18,7 +18,7 @@ Status Room::make(uint64_t new_bytes) {
   if (core_.settings.session_bytes_max == 0) return {};
   const int64_t now_ms = core_.context.clock->now_ms();
   if (!is_worth_a_try(new_bytes, now_ms)) return {};
-  if (!is_above_threshold(core_.size_bytes() + new_bytes)) return {};
+  if (!is_above_threshold(core_.size.bytes() + new_bytes)) return {};
   if (core_.compaction_policy().automatic) {
     const Status compacted = compact(new_bytes);
     if (!compacted.ok()) {
@@ -36,7 +36,7 @@ Status Room::compact(uint64_t new_bytes) {
   // How much of them was put anew shows only once it is gone.
   if (core_.vectors.size_bytes() > 0) options.evict_below = 0;
   VARVE_TRY(compact_as_writer(core_, options));
-  if (options.evict_below > 0 || !is_above_threshold(core_.size_bytes() + new_bytes)) return {};
+  if (options.evict_below > 0 || !is_above_threshold(core_.size.bytes() + new_bytes)) return {};
   // Also where the new index.bin is larger than the old one, by words that were not in it yet.
   VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
   return options.evict_below > 0 ? compact_as_writer(core_, options).status() : Status();
@@ -49,11 +49,11 @@ Result<double> Room::eviction_for(uint64_t new_bytes) {
   options.cause = CompactionCause::kAutomatic;
   options.evict_below = kAutomaticEvictBelow;
   VARVE_TRY_ASSIGN(const CompactionReport planned, plan_as_writer(core_, options));
-  const uint64_t size = core_.size_bytes() + new_bytes;
+  const uint64_t size = core_.size.bytes() + new_bytes;
   const uint64_t all_bytes = planned.bytes_before - planned.bytes_after;
   const uint64_t dead_bytes = all_bytes - planned.evicted_bytes;
   // What index.bin and the vectors will take shows afterwards.
-  const uint64_t least = size - std::min(size, all_bytes + core_.derived_bytes());
+  const uint64_t least = size - std::min(size, all_bytes + core_.size.derived_bytes());
   const bool can_fit = least <= core_.settings.session_bytes_max;
   hopeless_bytes_ = can_fit ? 0 : new_bytes;
   const bool has_to = is_above_threshold(size - std::min(size, dead_bytes));
@@ -64,7 +64,7 @@ Result<double> Room::eviction_for(uint64_t new_bytes) {
 // and, since the last try, something was deleted or so much time has passed that entries may have
 // expired or decayed; or when the write is smaller than the one for which nothing was evicted.
 bool Room::is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const {
-  const uint64_t present = core_.size_bytes();
+  const uint64_t present = core_.size.bytes();
   const uint64_t size = present + new_bytes;
   if (size <= core_.settings.session_bytes_max) return size >= try_above_bytes_;
   // The write is refused, so the session does not grow by it.
@@ -76,7 +76,7 @@ void Room::note_try(uint64_t new_bytes, int64_t now_ms) {
   const uint64_t limit = core_.settings.session_bytes_max;
   deleted_count_tried_ = core_.deleted_count();
   try_again_ms_ = now_ms + kTryAgainAfterMs;
-  const uint64_t left = core_.size_bytes();
+  const uint64_t left = core_.size.bytes();
   const uint64_t grown = left + new_bytes <= limit ? left + new_bytes : left;
   try_above_bytes_ = grown + limit / kTriesPerLimit;
 }
@@ -93,7 +93,7 @@ Status Room::check(uint64_t new_bytes) const {
   }
   const uint64_t limit = core_.settings.session_bytes_max;
   if (limit == 0) return {};
-  const uint64_t size = core_.size_bytes() + new_bytes;
+  const uint64_t size = core_.size.bytes() + new_bytes;
   if (size <= limit) return {};
   return {Code::kSizeLimit,
           "the session would be " + std::to_string(size) + " bytes; its limit is " +
@@ -106,7 +106,7 @@ Status Room::check(uint64_t new_bytes) const {
 bool Room::has(uint64_t new_bytes) const {
   if (!check(new_bytes).ok()) return false;
   if (core_.settings.session_bytes_max == 0 || !core_.compaction_policy().automatic) return true;
-  return !is_above_threshold(core_.size_bytes() + new_bytes);
+  return !is_above_threshold(core_.size.bytes() + new_bytes);
 }
 
 }  // namespace varve::session
