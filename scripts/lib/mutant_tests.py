@@ -18,17 +18,31 @@ import time
 # Programs, what of them is left out, and their variables. Left out is what looks for defects that
 # tests make, and what measures.
 DEFECTS = "*SeededDefects*:*Defects.AreFound*:*IsFound*:*TheCanaryFindsWhatIsThere*:Model.*"
-PROGRAMS = (
-    ("unit_io", "SystemClock.*", {}),
-    ("unit_log", "", {}),
-    ("unit_session", "", {"VARVE_CRASH_SCALE": "10"}),
-    ("unit_store", "", {}),
-    ("capi", "", {}),
-    ("simulation", DEFECTS, {"VARVE_SIMULATION_SEEDS": "100"}),
-    ("fault_sweep", "", {"VARVE_CRASH_SCALE": "10"}),
-    ("allocation_sweep", "", {"VARVE_CRASH_SCALE": "10"}),
-    ("crash_states", DEFECTS, {"VARVE_CRASH_SCALE": "10"}),
-)
+PROGRAMS = {
+    "keeping": (
+        ("unit_io", "SystemClock.*", {}),
+        ("unit_log", "", {}),
+        ("unit_session", "", {"VARVE_CRASH_SCALE": "10"}),
+        ("unit_store", "", {}),
+        ("capi", "", {}),
+        ("simulation", DEFECTS, {"VARVE_SIMULATION_SEEDS": "100"}),
+        ("fault_sweep", "", {"VARVE_CRASH_SCALE": "10"}),
+        ("allocation_sweep", "", {"VARVE_CRASH_SCALE": "10"}),
+        ("crash_states", DEFECTS, {"VARVE_CRASH_SCALE": "10"}),
+    ),
+    "finding": (
+        ("unit_decay", "", {}),
+        ("unit_embedding", "", {}),
+        ("unit_query", "", {}),
+        ("unit_index", "", {}),
+        ("unit_text", "", {}),
+        ("unit_context", "", {}),
+        ("unit_memory", "", {}),
+        ("unit_session", "", {"VARVE_CRASH_SCALE": "10"}),
+        ("unit_store", "", {}),
+        ("capi", "", {}),
+    ),
+}
 
 # The tests of the component itself come before those that only go through it: so much earlier than
 # what they take says.
@@ -88,10 +102,10 @@ def run_program(program, filter_text, variables, seconds, processor_seconds):
             child.stdout.close()
 
 
-def programs_in(build):
+def programs_in(build, area):
     """Path and variables of each program."""
     return {name: (next(path for path in build.resolve().rglob(name) if path.is_file()), variables)
-            for name, _, variables in PROGRAMS}
+            for name, _, variables in PROGRAMS[area]}
 
 
 def share_of(arguments, items):
@@ -120,8 +134,8 @@ def names_of(program, left_out):
 def reach(arguments):
     """Runs each test alone; writes what it took and which mutants it asked for."""
     copy = pathlib.Path(arguments.copy)
-    programs = programs_in(pathlib.Path(arguments.build))
-    tests = [(name, test) for name, left_out, _ in PROGRAMS
+    programs = programs_in(pathlib.Path(arguments.build), arguments.area)
+    tests = [(name, test) for name, left_out, _ in PROGRAMS[arguments.area]
              for test in names_of(programs[name][0], left_out) if "DISABLED_" not in test]
     rows = []
     with tempfile.NamedTemporaryFile() as asked:
@@ -237,7 +251,7 @@ def run(arguments):
     """Prints each mutant with the test that kills it."""
     end = time.monotonic() + arguments.minutes * 60
     copy = pathlib.Path(arguments.copy)
-    programs = programs_in(pathlib.Path(arguments.build))
+    programs = programs_in(pathlib.Path(arguments.build), arguments.area)
     equivalent = equivalent_ones()
     asking = tests_by_mutant(copy)
     if not asking:
