@@ -124,6 +124,8 @@ class Run:
         has_to, can_help = self.room.evicts_for(
             sizes, growth, bytes_of(entry for entry in self.session.log if entry not in live),
             bytes_of(entry for entry in live if entry.id in gone))
+        # How many vectors were put anew shows only once those are gone.
+        has_to = has_to and not sizes["vectors"]
         self.drop(gone if has_to and can_help else set())
         return gone if can_help and not has_to else set()
 
