@@ -8,6 +8,7 @@
 #include "entry/entry.h"
 #include "json/raw.h"
 #include "text/characters.h"
+#include "text/encoded.h"
 
 namespace varve::index {
 
@@ -19,7 +20,7 @@ constexpr uint32_t kLengthMax = (uint32_t{1} << 31) - 1;
 
 void visit_strings(json::Value value, const std::function<void(std::string_view)>& visit) {
   if (value.is_string()) {
-    visit(value.text());
+    text::for_each_readable(value.text(), visit);
   } else if (value.is_array()) {
     value.for_each_item([&](json::Value item) {
       visit_strings(item, visit);
@@ -239,11 +240,12 @@ void TermCounter::add(const json::Value* entry) {
 // with a part of it added.
 bool TermCounter::add_raw_texts(std::string_view line) {
   bool is_read = true;
+  const auto add = [this](std::string_view text) { add_text(text); };
   const auto add_string = [&](std::string_view raw) {
     if (raw.find('\\') == std::string_view::npos) {
-      add_text(raw.substr(1, raw.size() - 2));
+      text::for_each_readable(raw.substr(1, raw.size() - 2), add);
     } else if (is_read && (is_read = json::decode_raw_string(raw, &decoded_))) {
-      add_text(decoded_);
+      text::for_each_readable(decoded_, add);
     }
   };
   const bool is_object = json::for_each_raw_member(line, [&](auto name, auto value) {

@@ -1,6 +1,6 @@
 // TermCounter: which terms entries have, and how often: entry after entry, from their texts.
 //
-// An entry's text is every string in its content, and its tags. Terms are stems, compounds, and
+// An entry's text is what for_each_text() visits. Terms are stems, compounds, and
 // stems of parts behind a sign (text/words.h), numbered in the order in which they are met.
 //
 // Threads: one may count while another adds to an index what was counted and taken before.
@@ -22,7 +22,8 @@
 
 namespace varve::index {
 
-// Calls `visit` with every string of an entry that is searched.
+// Calls `visit` with every string of an entry that is searched; of one with encoded bytes, with
+// what stands beside them (text/encoded.h).
 void for_each_text(json::Value entry, const std::function<void(std::string_view)>& visit);
 
 // Texts, one behind the other.

@@ -57,6 +57,18 @@ TEST_F(TermCounterTest, GivesEachTermItsRowsAndHowOften) {
   EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{4, 1, 0})) << "stop words count";
 }
 
+// A picture in a message would give it thousands of words, and so the worst place of those that
+// match.
+TEST_F(TermCounterTest, EncodedBytesHaveNoWords) {
+  std::string bytes;
+  while (bytes.size() < 3000) bytes += "iVBORw0KGgo/AAAA+NSUhEUgAA9Ap";
+  const std::string address = "data:image/png;base64," + bytes;
+  for (const std::string& escaped : {address, R"(\")" + address + R"(\")"}) {
+    const CountedRows rows = counted({"a red box " + escaped, "a red box"});
+    EXPECT_EQ(rows.lengths, (std::vector<uint32_t>{6, 2})) << "data, image, png, base64";
+  }
+}
+
 TEST_F(TermCounterTest, PartsAreTermsOfTheirOwnAndNoWords) {
   const CountedRows rows = counted({"getUserProfiles of UserGroup", "user", "byId"});
   EXPECT_EQ(found_in(rows), (Found{{"getuserprofil", {{0, 1}}},
