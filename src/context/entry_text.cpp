@@ -180,22 +180,23 @@ class LineReader {
   }
 
   // By the kinds of parts, and the members of Gemini's.
-  static bool may_have_tools(std::string_view parts) {
-    static constexpr std::string_view kSigns[] = {"\"tool_", "\"server_tool_use", "\"mcp_tool_use",
-                                                  "\"function"};
+  static bool may_be_needed(std::string_view parts) {
+    static constexpr std::string_view kSigns[] = {
+        "\"tool_",      "\"server_tool_use", "\"mcp_tool_use", "\"function",
+        "\"inlineData", "\"inline_data",     "\"fileData",     "\"file_data"};
     return std::any_of(std::begin(kSigns), std::end(kSigns), [parts](std::string_view sign) {
       return parts.find(sign) != std::string_view::npos;
     });
   }
 
-  // A message of a chat, as far as it has calls or results of tools.
+  // A message of a chat, as far as it has calls or results of tools, or data without a text.
   json::Tree read_message() { return read_message(find("parts")); }
   json::Tree read_message(std::string_view parts) {
     json::Tree message = json::Tree::object();
-    for (const std::string_view name : {"tool_calls", "function_call", "parts"}) {
+    for (const std::string_view name : {"tool_calls", "function_call", "images", "parts"}) {
       const std::string_view value = name == "parts" ? parts : find(name);
       if (!value.starts_with('[') && !value.starts_with('{')) continue;
-      if (name == "parts" && !may_have_tools(value)) continue;  // pictures are long
+      if (name == "parts" && !may_be_needed(value)) continue;  // pictures are long
       auto member = json::Tree::parse(value, entry::line_limits());
       is_wrong_ = is_wrong_ || !member.ok();
       if (member.ok()) message.set(name, *std::move(member));
@@ -203,14 +204,15 @@ class LineReader {
     return message;
   }
 
-  // A list of parts, or the only one, as it reads; empty where nothing in it was said.
-  std::string text_of_said(std::string_view value) {
+  // A list of parts, or the only one, as it reads; empty where nothing in it was said, or nothing
+  // but the data.
+  std::string text_of_said(std::string_view value, bool has_data) {
     const bool is_part = value.starts_with('{') && value == find("parts");
     if (!(is_part || value.starts_with('[')) || !is_string(find("role"))) return text_of(value);
     auto parts = json::Tree::parse(value, entry::line_limits());
     if (!parts.ok()) return text_of(value);
     std::string text = transfer::text_of_content(*parts);
-    return text.empty() && !transfer::is_unsaid(*parts) ? text_of(value) : text;
+    return text.empty() && !has_data && !transfer::is_unsaid(*parts) ? text_of(value) : text;
   }
 
   // An import has the parts of a content beside their text; recorded as it is, it is a list.
@@ -224,12 +226,16 @@ class LineReader {
     auto text = best_of({"message", "content", "text", "refusal"});
     if (is_empty(text) && is_string(find("role"))) text = find("parts");
     if (text == "null") text = std::string_view();
-    auto calls = transfer::calls_in(read_message(parts_of_said(text, *out)));
-    if (text.empty() && calls.empty() && !is_silent()) {
+    const json::Tree message = read_message(parts_of_said(text, *out));
+    auto calls = transfer::calls_in(message);
+    const bool is_of_chat = is_of_chat_ && is_string(find("role"));
+    const std::string data = is_of_chat ? transfer::data_in(message) : std::string();
+    if (text.empty() && calls.empty() && data.empty() && !is_silent()) {
       out->text = text_of(content_);
       return;
     }
-    if (!text.empty()) out->text = text_of_said(text);
+    if (!text.empty()) out->text = text_of_said(text, !data.empty());
+    if (!data.empty()) out->text.append(out->text.empty() ? "" : "\n\n").append(data);
     if (out->is_tool) out->said = out->text;
     const auto append = [](const std::string& call, std::string* to) {
       to->append(to->empty() ? "" : "\n").append(call);

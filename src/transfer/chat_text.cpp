@@ -93,6 +93,10 @@ std::string first_text(const Tree& object, Names names) {
   return {};
 }
 
+std::string mark(std::string_view kind, std::string_view name) {
+  return std::string("[").append(kind).append(name.empty() ? "" : " ").append(name).append("]");
+}
+
 // Of a part that has no text, such as a picture: its kind, and the name of its file. Its bytes say
 // nothing to who reads.
 std::string mark_of(const Tree& part) {
@@ -100,8 +104,7 @@ std::string mark_of(const Tree& part) {
   if (kind.empty() || is_unsaid_part(part) || part.get("text") != nullptr) return {};
   const Tree* file = part.get("file");
   const Tree& named = file != nullptr && file->is_object() ? *file : part;
-  const std::string name = first_text(named, {"filename", "title", "name"});
-  return "[" + kind + (name.empty() ? "" : " " + name) + "]";
+  return mark(kind, first_text(named, {"filename", "title", "name"}));
 }
 
 // What a function gave is an object, which often has a single member for all of it.
@@ -212,6 +215,23 @@ std::vector<ToolTurn> results_in(const Tree& message) {
     results.push_back({id == nullptr ? std::string() : id->text(), text_of_part(part), false});
   });
   return results;
+}
+
+std::string data_in(const Tree& message) {
+  std::string marks;
+  for_each_part(message, {"parts"}, [&](const Tree& part) {
+    const Tree* data = object_in(part, {"inlineData", "inline_data", "fileData", "file_data"});
+    if (data == nullptr || is_thought(part)) return;
+    const std::string kind = first_text(*data, {"mimeType", "mime_type"});
+    const std::string name = first_text(*data, {"displayName", "display_name"});
+    append_text(mark(kind.empty() ? "file" : kind, name), marks);
+  });
+  const Tree* images = message.get("images");
+  if (images == nullptr) return marks;
+  for (const Tree& image : images->items()) {
+    if (image.is_string()) append_text(mark("image", {}), marks);
+  }
+  return marks;
 }
 
 std::string said_beside_results(const Tree& parts) {

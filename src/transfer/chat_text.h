@@ -44,6 +44,10 @@ struct ToolTurn {
 [[nodiscard]] std::vector<ToolTurn> calls_in(const json::Tree& message);
 [[nodiscard]] std::vector<ToolTurn> results_in(const json::Tree& message);
 
+// A mark such as "[image/png]" for each picture and file that no text tells, as text_of_content()
+// does for others: Gemini's, whose parts have no kind, and Ollama's `images`.
+[[nodiscard]] std::string data_in(const json::Tree& message);
+
 // What is said among the parts of a content beside such parts; empty where there are none.
 [[nodiscard]] std::string said_beside_results(const json::Tree& parts);
 

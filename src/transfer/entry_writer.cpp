@@ -26,10 +26,15 @@ std::string markdown_of(const json::Tree& content) {
   if (content.is_string()) return content.text();
   const json::Tree* text = content.is_object() ? text_in(content) : nullptr;
   const auto calls = content.is_object() ? calls_in(content) : std::vector<ToolTurn>();
-  if (text == nullptr && calls.empty()) return "```json\n" + content.pretty() + "```";
   const std::string role = content.get_string("role");
+  const std::string data = role.empty() ? std::string() : data_in(content);
+  if (text == nullptr && calls.empty() && data.empty()) {
+    return "```json\n" + content.pretty() + "```";
+  }
   std::string shown = role.empty() ? "" : "**" + role + "**:";
-  if (text != nullptr) shown += (role.empty() ? "" : " ") + text->text();
+  std::string said = text == nullptr ? std::string() : text->text();
+  said += (said.empty() || data.empty() ? "" : "\n\n") + data;
+  if (text != nullptr || !said.empty()) shown += (role.empty() ? "" : " ") + said;
   for (const auto& call : calls) shown += (shown.empty() ? "" : "\n\n") + block_of(call.text);
   return shown;
 }

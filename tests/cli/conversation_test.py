@@ -186,6 +186,17 @@ class ChatLog(Conversation):
             self.assertEqual([line[7:].strip() for line in lines][0], "model")
             self.assertIn("[image]", lines[1])
 
+    def test_of_a_picture_its_kind_is_shown(self):
+        data = {"mimeType": "image/png", "displayName": "a.png", "data": "iVBOR"}
+        messages = [{"role": "user", "parts": [{"inlineData": data}]},
+                    {"role": "user", "parts": [{"text": "Look"}, {"file_data": {"file_uri": "u"},
+                                                                  "inline_data": None}]},
+                    {"role": "user", "content": "", "images": ["iVBOR"]}]
+        self.run_cli("import", "shown", "-", stdin=json.dumps(messages))
+        lines = self.run_cli("chat-log", "shown").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].removeprefix("user").strip() for line in lines],
+                         ["[image/png a.png]", "Look", "", "[file]", "[image]"])
+
     def test_a_fact_about_somebody_with_a_role_is_shown(self):
         entry = {"id": "e", "type": "finding", "content": {"role": "CTO", "name": "Ann"}}
         self.run_cli("import", "facts", "-", stdin=json.dumps(entry))

@@ -75,9 +75,39 @@ void append_call_of_part(const json::value& part, std::string* said) {
   }
 }
 
+// A picture or a file that no text tells, after what was said: its kind, and its name.
+void append_data(std::string_view kind, const std::string& name, std::string* said) {
+  said->append(said->empty() ? "" : "\n\n").append("[").append(kind);
+  said->append(name.empty() ? "" : " ").append(name).append("]");
+}
+
+// Gemini has them in the part.
+void append_data_of_part(const json::value& part, std::string* said) {
+  if (!part.is_object() || bool_at(part.get_object(), "thought")) return;
+  for (const char* name : {"inlineData", "inline_data", "fileData", "file_data"}) {
+    const auto* data = part.get_object().if_contains(name);
+    if (data == nullptr || !data->is_object()) continue;
+    const std::string kind = text_at(data->get_object(), {"mimeType", "mime_type"});
+    append_data(kind.empty() ? "file" : kind,
+                text_at(data->get_object(), {"displayName", "display_name"}), said);
+  }
+}
+
+// Of a fact without a role, these names may mean anything.
+void append_data_of_message(const json::object& message, std::string* said) {
+  if (string_at(message, "role").empty()) return;
+  for (const auto& part : array_at(message, "parts")) append_data_of_part(part, said);
+  const auto* part = message.if_contains("parts");  // the only one, without a list
+  if (part != nullptr) append_data_of_part(*part, said);
+  for (const auto& image : array_at(message, "images")) {
+    if (image.is_string()) append_data("image", {}, said);
+  }
+}
+
 // What a message of a chat says and what it calls, a line each.
 std::string message_text(const json::object& message) {
   std::string said = text_at(message, {"message", "content", "text", "refusal"});
+  append_data_of_message(message, &said);
   for (const auto& call : array_at(message, "tool_calls")) append_call(call, &said);
   if (const auto* call = message.if_contains("function_call")) append_call(*call, &said);
   for (const auto& part : array_at(message, "parts")) append_call_of_part(part, &said);

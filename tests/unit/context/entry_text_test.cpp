@@ -199,6 +199,27 @@ TEST(EntryText, OfAResultHasTheNameOfItsTool) {
             R"(tool_result: f {"status":200})");
 }
 
+// Pictures and files of Gemini's, in both its spellings, and of Ollama's: their bytes say nothing.
+TEST(EntryText, OfDataIsItsKind) {
+  const auto said = [](const std::string& members) {
+    return shown("message", R"({"role":"user",)" + members + "}");
+  };
+  const std::string image = R"({"inlineData":{"mimeType":"image/png","data":"iVBOR"}})";
+  const std::string file = R"({"text":null,"inline_data":null,"file_data":{"display_name":"a.pdf",)"
+                           R"("mime_type":"application/pdf","file_uri":"u"}})";
+  EXPECT_EQ(said(R"("parts":[)" + image + "]"), "user: [image/png]");
+  EXPECT_EQ(said(R"("parts":)" + image), "user: [image/png]");
+  EXPECT_EQ(said(R"("message":[)" + image + "]"), "user: [image/png]");
+  EXPECT_EQ(said(R"("message":"Look","parts":[{"text":"Look"},)" + image + "," + file + "]"),
+            "user: Look\n\n[image/png]\n\n[application/pdf a.pdf]");
+  EXPECT_EQ(said(R"("parts":[{"fileData":{"fileUri":"u"}}])"), "user: [file]");
+  EXPECT_EQ(said(R"("message":"","images":["iVBOR","iVBOS"])"), "user: [image]\n\n[image]");
+  EXPECT_EQ(said(R"("message":"Look","images":["iVBOR"])"), "user: Look\n\n[image]");
+  EXPECT_EQ(shown("tool_call", R"({"role":"model","parts":[)" + image +
+                                   R"(,{"functionCall":{"name":"f","args":{}}}]})"),
+            "tool_call: [image/png]\nf {}");
+}
+
 // As imports left them, and as agents record them. The bytes of a picture say nothing.
 TEST(EntryText, OfPartsIsWhatTheySay) {
   const auto said = [](const std::string& parts, const char* name = "message") {

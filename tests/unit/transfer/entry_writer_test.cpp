@@ -74,6 +74,20 @@ TEST(EntryWriter, MarkdownHasTheCallsOfAMessage) {
   }
 }
 
+TEST(EntryWriter, MarkdownHasTheKindOfAPicture) {
+  const std::string picture =
+      R"("role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"i"}}]}})";
+  for (const auto& [said, expected] :
+       {std::pair{"", "**user**: [image/png]\n"},
+        std::pair{R"("message":"Look",)", "**user**: Look\n\n[image/png]\n"}}) {
+    std::string out;
+    EntryWriter writer(ExportFormat::kMarkdown);
+    const std::string line = R"({"id":"a","content":{)" + std::string(said) + picture;
+    ASSERT_TRUE(writer.entry(line, out).ok());
+    EXPECT_NE(out.find(expected), std::string::npos) << out;
+  }
+}
+
 TEST(EntryWriter, MarkdownNamesTagsWhereThereAreSome) {
   for (const auto& [tags, expected] :
        {std::pair{R"(["a","b"])", "_importance 0.5, tags `a` `b`_\n"},
