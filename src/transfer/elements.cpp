@@ -14,10 +14,18 @@ constexpr size_t kWindowBytes = size_t{1} << 16;  // by which the form is recogn
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
 
-// What a conversation says to the model beside its messages is the content of one.
-bool is_content(int first_byte) { return first_byte == '"' || first_byte == '['; }
+// Whether a member is what a conversation says to the model beside its messages: the content of
+// one, or as Gemini has it, an object with the parts.
+bool is_of_system(std::string_view key, int first_byte) {
+  const bool is_gemini = key == "systemInstruction" || key == "system_instruction";
+  if (key != "system" && !is_gemini) return false;
+  return first_byte == '"' || first_byte == (is_gemini ? '{' : '[');
+}
 
-bool is_array_key(std::string_view key) { return key == "entries" || key == "messages"; }
+// The last is what Gemini calls the messages.
+bool is_array_key(std::string_view key) {
+  return key == "entries" || key == "messages" || key == "contents";
+}
 
 // Position of the next byte that is not blank, or the end.
 size_t skip_blanks(std::string_view text, size_t at) {
@@ -80,16 +88,26 @@ bool holds_entries(std::string_view text, bool wants_chat) {
   return what_holds(text, wants_chat) == Holds::kEntries;
 }
 
-// Whether a whole object has a member of this name.
-bool has_member(std::string_view text, std::string_view name) {
+// The value of a member of a whole object; empty when it has none of this name.
+std::string_view member_in(std::string_view text, std::string_view name) {
   size_t at = skip_blanks(text, 1);
   while (at < text.size() && text[at] == '"') {
     const size_t end = skip_string(text, at);
-    if (text.substr(at + 1, end - at - 2) == name) return true;
-    at = skip_blanks(text, skip_value(text, end));
+    const bool is_found = text.substr(at + 1, end - at - 2) == name;
+    const size_t begin = skip_blanks(text, skip_blanks(text, end) + 1);
+    at = skip_value(text, begin);
+    if (is_found) return text.substr(begin, at - begin);
     if (at < text.size() && text[at] == ',') at = skip_blanks(text, at + 1);
   }
-  return false;
+  return {};
+}
+
+// Empty when it says nothing.
+std::string message_of_system(std::string_view said) {
+  constexpr std::string_view kBegin = R"({"role":"system",)";
+  if (!said.starts_with('{')) return std::string(kBegin).append(R"("content":)").append(said) + "}";
+  const std::string_view parts = member_in(said, "parts");
+  return parts.empty() ? "" : std::string(kBegin).append(R"("parts":)").append(parts) + "}";
 }
 
 // Whether the first line of `text` is an object that holds entries, and the next one, too. In one
@@ -291,11 +309,12 @@ std::optional<Element> ElementReader::next_member() {
     enter_array(true);
     return std::nullopt;
   }
-  const bool is_said = key == "system" && takes_chats() && is_content(peek());
+  const bool is_said = takes_chats() && is_of_system(key, peek());
   const Value value = read_value('}');
   if (!is_said || !value.is_whole) return std::nullopt;
   if (value.is_too_long) return fault(line, "the element is longer than " + limit_text());
-  text_ = "{\"role\":\"system\",\"content\":" + text_ + "}";
+  text_ = message_of_system(text_);
+  if (text_.empty()) return std::nullopt;
   ++element_count_;
   return Element{text_, line, 0, {}};  // this reader's input begins with this object
 }
@@ -380,7 +399,7 @@ std::optional<Element> ElementReader::element(uint64_t line, std::string_view te
   const bool wants_chat = format_ == ImportFormat::kChat;
   const std::string_view value = text.substr(skip_blanks(text, 0));
   if (!is_inner_ && takes_chats() && value.starts_with('{') && holds_entries(value, wants_chat) &&
-      (wants_chat || !has_member(value, "content"))) {
+      (wants_chat || member_in(value, "content").empty())) {
     inner_ = std::make_unique<Inner>(value, *this, line);
     return std::nullopt;
   }

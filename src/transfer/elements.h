@@ -1,7 +1,7 @@
 // ElementReader: splits an input into the texts of single values, one after another: the lines of
 // JSON lines, objects over several lines each, or the elements of one JSON array. Where lines or
 // elements are conversations, each an object with an array of messages, it takes these apart, too.
-// What such an object has as `system` is one of its messages.
+// What such an object has as `system`, or as an instruction of Gemini's, is one of its messages.
 //
 // It finds only where a value ends, by quotes and brackets, not whether the value is valid: parsing
 // finds that out, and an invalid value does not affect those around it. Memory is bounded by the

@@ -67,7 +67,11 @@ ANSWERS = [
     {"id": "resp_1", "object": "response", "created_at": 1767996001, "output": [
         {"type": "reasoning", "id": "rs_1", "summary": []},
         {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
-         "content": [{"type": "output_text", "text": "Seven.", "annotations": []}]}]}]
+         "content": [{"type": "output_text", "text": "Seven.", "annotations": []}]}]},
+    {"candidates": [{"index": 0, "content": {"role": "model", "parts": [{"text": "Eight."}]}}],
+     "modelVersion": "gemini-2.5-pro"},
+    {"model": "llama3.2", "created_at": "2026-01-10T10:00:02.5Z", "done": True,
+     "message": {"role": "assistant", "content": "Nine."}}]
 SHAREGPT = [{"id": "s", "conversations": [{"from": "human", "value": "How long do eggs take?"},
                                           {"from": "gpt", "value": "Six minutes."}]}]
 LANGCHAIN = [{"type": "human", "data": {"type": "human", "content": "build it", "id": None}},
@@ -111,7 +115,9 @@ WANTED = {
     "rollout": [("message", "user", "build it", MORNING("01.000")),
               ("tool_call", None, None, MORNING("04.000")),
               ("tool_result", None, None, MORNING("05.000"))],
-    "answers": [(*ANSWERED, NIGHT("00.000")), ("message", "assistant", "Seven.", NIGHT("01.000"))],
+    "answers": [(*ANSWERED, NIGHT("00.000")), ("message", "assistant", "Seven.", NIGHT("01.000")),
+                ("message", "model", "Eight.", None),
+                ("message", "assistant", "Nine.", MORNING("02.500"))],
     "sharegpt": [(*ASKED, None), (*ANSWERED, None)],
     "langchain": [("message", "user", "build it", None), ("tool_call", "assistant", "", None),
                   ("tool_result", "tool", "done", None)],

@@ -180,6 +180,26 @@ TEST(ElementReader, WhatAConversationSaysAsSystemIsAMessage) {
             (std::vector<Taken>{{1, R"({"a":1})"}}));
 }
 
+TEST(ElementReader, ARequestOfGeminiIsAConversation) {
+  const std::string contents = R"("contents":[{"role":"user","parts":[{"text":"Hi"}]}])";
+  const Taken said = {1, R"({"role":"user","parts":[{"text":"Hi"}]})"};
+  const Taken rule = {1, R"({"role":"system","parts":[{"text":"Be, kind"}]})"};
+  for (const std::string name : {"systemInstruction", "system_instruction"}) {
+    const std::string parts =
+        "\"" + name + R"(":{"role" : "user", "parts": [{"text":"Be, kind"}]})";
+    EXPECT_EQ(take_all("{" + parts + "," + contents + "}"), (std::vector<Taken>{rule, said}));
+    EXPECT_EQ(take_all("{" + contents + "," + parts + "}"), (std::vector<Taken>{said, rule}));
+    EXPECT_EQ(take_all("{\"" + name + "\":\"Be kind\"," + contents + "}"),
+              (std::vector<Taken>{{1, R"({"role":"system","content":"Be kind"})"}, said}));
+    for (const std::string none : {"null", "{}", R"({"parts":)"}) {
+      EXPECT_EQ(take_all("{" + contents + ",\"" + name + "\":" + none + "}").front(), said);
+    }
+  }
+  EXPECT_EQ(take_all("[{" + contents + "},{" + contents + "}]"), (std::vector<Taken>{said, said}));
+  const std::string entry = R"({"type":"x","content":1,)" + contents + "}";
+  EXPECT_EQ(take_all(entry), (std::vector<Taken>{{1, entry}}));
+}
+
 TEST(ElementReader, DamageInAConversationIsThatOfItsLine) {
   const std::string_view cut_value = "!the text ends in the middle of this element";
   for (const std::string first :
