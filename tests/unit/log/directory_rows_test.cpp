@@ -301,6 +301,57 @@ TEST_F(Directories, WithoutPermissionToWriteAllPagesAreOfRowsCollectedOnce) {
   }
 }
 
+TEST_F(Directories, WithoutPermissionToWriteACursorIsOfAPageThatWasGiven) {
+  for (const std::string id : {"s1", "s2", "s3"}) create(id);
+  ASSERT_TRUE((*disk_.open_root("store/indices", false))->remove("sessions.jsonl").ok());
+  disk_.set_read_only(true);
+  engine_ = open();
+  ASSERT_NE(engine_, nullptr);
+  for (const std::string after : {"0", "collected:", "collected:s2", "collected:5", "collected:5s2",
+                                  "collected:99999999999999999999:s2"}) {
+    EXPECT_EQ(engine_->list(after, 1).code(), Code::kInvalidArgument) << after;
+  }
+  const auto first = engine_->list("", 1);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  engine_ = open();  // which has collected nothing yet
+  const auto rest = engine_->list(first->cursors[0], 9);
+  ASSERT_TRUE(rest.ok()) << rest.status().message();
+  ASSERT_EQ(rest->rows.size(), 2u);
+  EXPECT_EQ(rest->rows[0].session_id, "s2");
+  EXPECT_TRUE(engine_->list("", 0)->rows.empty());
+}
+
+// Whichever operation the disk refuses: nobody may take a part of the sessions for all of them.
+TEST_F(Directories, AListThatCannotBeMadeIsNoShorterOne) {
+  for (const std::string id : {"s1", "s2", "s3"}) create(id);
+  const std::string list = "store/indices/sessions.jsonl";
+  const std::string rows = disk_.read_file(list).value();
+  disk_.write_file("store/sessions/s2/metadata.json", "damaged");
+  for (const std::string& text : {rows, std::string(), rows + "damaged\n"}) {
+    for (const bool is_read_only : {false, true}) {
+      size_t operations = 1;
+      for (size_t refused = 0; refused < operations; ++refused) {
+        disk_.set_read_only(false);
+        disk_.write_file(list, text);
+        disk_.set_read_only(is_read_only);
+        engine_ = open();
+        ASSERT_NE(engine_, nullptr);
+        operations = 0;
+        disk_.set_fault_hook([&](const io::OperationInfo&) -> std::optional<io::Fault> {
+          if (operations++ != refused) return std::nullopt;
+          return io::Fault{EIO, std::nullopt};
+        });
+        const auto page = engine_->list("", 10);
+        disk_.set_fault_hook({});
+        ASSERT_LT(operations, 1000u) << "else this does not end";
+        const bool has_all = page.ok() && page->rows.size() == 3;
+        EXPECT_TRUE(has_all || page.code() == Code::kIo) << text << refused;
+      }
+      EXPECT_GT(operations, 1u);
+    }
+  }
+}
+
 TEST_F(Directories, WithoutPermissionToWriteSessionsAreListedWithoutTheFolderOfLists) {
   disk_.write_file("bare/sessions/s/metadata.json",
                    metadata_of("s", "u", "2026-01-10T14:23:45.678Z"));
