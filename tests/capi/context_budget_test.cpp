@@ -54,6 +54,24 @@ TEST(ContextBudget, SmallerThanThePinnedEntriesTakesThoseThatFitInTheirOrder) {
   EXPECT_EQ(number(context, "dropped"), 2);
 }
 
+// Beside a question the newest have a share of the room, and what is pinned comes before them.
+TEST(ContextBudget, TakesWhatIsPinnedBeforeTheNewest) {
+  const Store store;
+  const Session session(store);
+  ASSERT_TRUE(session.add(turn("large", 0, "user", std::string(2000, 'x'))).ok());
+  for (int i = 1; i < 20; ++i) {
+    ASSERT_TRUE(session.add(turn("m" + std::to_string(i), i, "user", "turn")).ok());
+  }
+  const auto of = [&](int64_t tokens) {
+    return session.context(
+        R"({"question":"Which kayak?","pinned":["large"],"budget":{"max_tokens":)" +
+        std::to_string(tokens) + "}}");
+  };
+  const Answer context = of(number(of(5000), "token_count") - 50);
+  EXPECT_TRUE(ids_of(context).starts_with("large ")) << context.text;
+  EXPECT_TRUE(context.object().at("truncated").as_bool());
+}
+
 TEST(ContextBudget, AnEntryThatIsTooLargeIsPassedOverForSmallerOnes) {
   const Store store;
   const Session session(store);

@@ -141,6 +141,20 @@ TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
 {"role":"tool","content":"4","tool_call_id":"d"}])");
 }
 
+TEST_F(ContextChat, CallsAreAnsweredInWhateverOrderTheirIdsAre) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","tool_calls":[
+      {"id":"b","type":"function","function":{"name":"f","arguments":"{}"}},
+      {"id":"a","type":"function","function":{"name":"g","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"b","content":"1"},
+      {"role":"tool","tool_call_id":"a","content":"2"}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"f {}","tool_call_id":"b"},
+{"role":"assistant","content":"g {}","tool_call_id":"a"},
+{"role":"tool","content":"1","tool_call_id":"b"},
+{"role":"tool","content":"2","tool_call_id":"a"}])");
+}
+
 // Anthropic's interface takes results only at the beginning of the next message of the user, who
 // may say something in it, too.
 TEST_F(ContextChat, WhatIsSaidBesideResultsStandsBehindThem) {
