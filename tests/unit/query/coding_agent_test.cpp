@@ -227,6 +227,16 @@ TEST_F(CodingAgent, FindsHashesByTheirBeginningsAndBeginningsByTheirHash) {
   EXPECT_EQ(found("+9fceb02 reverted"), "again login") << "each, in either form";
 }
 
+TEST_F(CodingAgent, FindsAHashByItsFirstSevenToTwelveDigitsInAText) {
+  const std::string hash = "5d41402abc4b2a76b9719d911017c592aab0c0de";
+  for (size_t size = 6; size <= 13; ++size) {
+    const std::string id = "first" + std::to_string(size);
+    const std::string text = "see " + hash.substr(0, size);
+    add({id.c_str(), text.c_str()});
+  }
+  EXPECT_EQ(found("+" + hash), "first12 first11 first10 first9 first8 first7");
+}
+
 TEST_F(CodingAgent, FindsVersionsWithAndWithoutTheirV) {
   expect_first({{"2.14.3", "tls"},
                 {"v2.14.3", "tls"},

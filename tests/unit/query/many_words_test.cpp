@@ -72,6 +72,10 @@ TEST_F(ManyWords, WhatMustOrMustNotBeThereIsRefusedInstead) {
     EXPECT_NE(planned.status().message().find("256"), std::string::npos);
   }
   EXPECT_TRUE(plan(text_of(kSearchesMax - 1, "-", "*", "-zeb*")).ok());
+  // Each entry's text would be looked through for both.
+  EXPECT_TRUE(plan(text_of(kSearchesMax - 1, "-\"", "\"", "-\u6f22*\u5b57")).ok());
+  EXPECT_EQ(plan(text_of(kSearchesMax, "-\"", "\"", "-\u6f22*\u5b57")).code(),
+            Code::kInvalidArgument);
   EXPECT_TRUE(plan(text_of(10'000, "-", "", "-zebra")).ok()) << "words cost a look-up each";
 }
 
