@@ -105,6 +105,7 @@ TEST_F(References, FromSeveralDoNotFindWhereTheyBegan) {
 TEST_F(References, DeletedAndExpiredEntriesLeadNowhere) {
   log_.index().add_tombstone("c");
   EXPECT_EQ(walk({"a"}, 64), "b");
+  EXPECT_EQ(walk({"a"}, 64, "references"), "b") << "of what names it plainly, too";
   EXPECT_EQ(walk({"c"}, 1), "b") << "of a deleted start only what names it is known";
   add("f", R"("references":["x"],"expires_at":"2026-01-01T00:00:00Z")");
   EXPECT_EQ(walk({"x"}, 1), "");
