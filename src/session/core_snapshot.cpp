@@ -131,7 +131,7 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(Saving saving) {
   // Sections of index.bin that were never read go into the new file. Once nothing is pending, all
   // of it was read and checked, so no damage can show later. Between the locks another thread may
   // replace the index.
-  while (true) {
+  for (;;) {
     {
       const std::shared_lock lock(index_mutex);
       if (!index_is_whole_ || index.is_crowded()) return std::nullopt;

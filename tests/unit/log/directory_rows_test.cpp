@@ -321,6 +321,28 @@ TEST_F(Directories, WithoutPermissionToWriteACursorIsOfAPageThatWasGiven) {
   EXPECT_TRUE(engine_->list("", 0)->rows.empty());
 }
 
+TEST_F(Directories, APageOfNoRowsAndABlankLineAreNoReasonToMakeTheListAnew) {
+  create("s1");
+  const std::string list = "store/indices/sessions.jsonl";
+  const std::string rows = "\n" + disk_.read_file(list).value() + "\n";
+  disk_.write_file(list, rows);
+  const auto page = engine_->list("", 1);
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  ASSERT_EQ(page->rows.size(), 1u);
+  const auto behind = engine_->list(page->cursors[0], 9);
+  ASSERT_TRUE(behind.ok()) << behind.status().message();
+  EXPECT_TRUE(behind->rows.empty());
+  EXPECT_TRUE(engine_->list("", 0)->rows.empty());
+  EXPECT_EQ(disk_.read_file(list), rows);
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.name != "sessions.jsonl") return std::nullopt;
+    return io::Fault{EIO, std::nullopt};
+  });
+  EXPECT_EQ(engine_->list("collected:5:s1", 9).code(), Code::kIo)
+      << "which list it is of is unknown";
+  disk_.set_fault_hook({});
+}
+
 // Whichever operation the disk refuses: nobody may take a part of the sessions for all of them.
 TEST_F(Directories, AListThatCannotBeMadeIsNoShorterOne) {
   for (const std::string id : {"s1", "s2", "s3"}) create(id);

@@ -317,6 +317,31 @@ TEST_F(InTheWay, ASessionThatAnotherMakesMeanwhileIsKept) {
   }
 }
 
+// Its name was durable, and may come back when the power goes.
+TEST_F(InTheWay, ASessionWhoseNameCannotBeTakenBackForGoodStaysWhole) {
+  disk().set_fault_hook(
+      [&, is_named = false, is_taken_back = false](
+          const io::OperationInfo& operation) mutable -> std::optional<io::Fault> {
+        const bool is_move = operation.kind == OperationKind::kMove;
+        is_taken_back = is_taken_back || (is_move && is_named);
+        is_named = is_named || is_move;
+        const bool is_opened =
+            operation.kind == OperationKind::kOpenDirectory && operation.name == "s";
+        const bool is_synced = operation.kind == OperationKind::kSyncDirectory && is_taken_back;
+        return is_opened || is_synced ? std::optional(io::Fault{EIO}) : std::nullopt;
+      });
+  EXPECT_EQ(engine().create({"s", "", "", 0}, "{\"ours\":1}").code(), Code::kIo);
+  mend();
+  EXPECT_EQ(engine().session_document("s", kMetadataFile).code(), Code::kNotFound);
+  size_t whole_count = 0;
+  for (const auto& path : disk().list_all()) {
+    const bool is_there =
+        path.find("new.tmp-") != std::string::npos && path.ends_with("metadata.json");
+    whole_count += is_there ? 1 : 0;
+  }
+  EXPECT_EQ(whole_count, 1u);
+}
+
 TEST_F(InTheWay, ASessionThatAnotherDropsMeanwhileIsNotFound) {
   disk().write_file("store/sessions/copied/notes.txt", "no session");
   at(OperationKind::kMove, "sessions/copied", [&] {

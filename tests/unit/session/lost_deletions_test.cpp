@@ -2,6 +2,7 @@
 // older copy of it put back.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
@@ -92,6 +93,19 @@ TEST_F(LostDeletions, AreNoLessLostAfterOthers) {
   expect_lost(*session, kTwoAreMissing);
   session->close();
   expect_lost(*disk_.open(), kTwoAreMissing);
+}
+
+// Nor is one refused because it cannot be told apart from those.
+TEST_F(LostDeletions, DoNotKeepOthersFromBeingMadeWhereTheirCountCannotBeKept) {
+  const auto session = open_with(1);
+  disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_kept = operation.kind == io::OperationKind::kRename;
+    return is_kept ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_TRUE(session->remove("e3", "").ok());
+  disk_.disk.set_fault_hook({});
+  EXPECT_EQ(session->get("e3").code(), Code::kNotFound);
+  EXPECT_EQ(disk_.open()->get("e3").code(), Code::kNotFound);
 }
 
 TEST_F(LostDeletions, AreWholeWhenTheFileIsPutBack) {
