@@ -71,7 +71,7 @@ std::string restore_summary(const json::object& report) {
 }
 
 int finish(Invocation& invocation, Result<std::string> answer,
-           std::string (*summary)(const json::object&)) {
+           std::string (*summary)(const json::object&), const char* undone) {
   if (!answer.ok()) return invocation.fail(answer.failure());
   const json::object report = parse_object(*answer);
   if (invocation.json()) {
@@ -79,7 +79,7 @@ int finish(Invocation& invocation, Result<std::string> answer,
   } else {
     invocation.note(summary(report));
   }
-  return warn_of_problems(invocation, report, "not copied");
+  return warn_of_problems(invocation, report, undone);
 }
 
 int run_backup(Invocation& invocation, const BackupOptions& options) {
@@ -95,7 +95,7 @@ int run_backup(Invocation& invocation, const BackupOptions& options) {
   if (!answer.ok() && is_about(answer.failure(), "delete_missing")) {
     answer.failure().hint = "Look at --root, or use --delete-missing or --keep-missing.";
   }
-  return finish(invocation, std::move(answer), &backup_summary);
+  return finish(invocation, std::move(answer), &backup_summary, "not copied");
 }
 
 // Checked before a store is created for a backup, or for sessions, that do not exist.
@@ -133,7 +133,7 @@ int run_restore(Invocation& invocation, const RestoreOptions& options) {
   if (!answer.ok() && answer.failure().status == VARVE_ALREADY_EXISTS) {
     answer.failure().hint = "Use --overwrite to replace it.";
   }
-  return finish(invocation, std::move(answer), &restore_summary);
+  return finish(invocation, std::move(answer), &restore_summary, "not restored");
 }
 
 Runner declare_backup(CLI::App& app) {
