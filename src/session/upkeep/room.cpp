@@ -32,9 +32,11 @@ Status Room::make(uint64_t new_bytes) {
 Status Room::compact(uint64_t new_bytes) {
   CompactionOptions options;
   options.cause = CompactionCause::kAutomatic;
-  VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
-  // How much of them was put anew shows only once it is gone.
-  if (core_.vectors.size_bytes() > 0) options.evict_below = 0;
+  hopeless_bytes_ = 0;
+  // How many vectors were put anew shows only once they are gone.
+  if (core_.vectors.size_bytes() == 0) {
+    VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
+  }
   VARVE_TRY(compact_as_writer(core_, options));
   if (options.evict_below > 0 || !is_above_threshold(core_.size.bytes() + new_bytes)) return {};
   // Also where the new index.bin is larger than the old one, by words that were not in it yet.
