@@ -15,33 +15,33 @@ import sys
 import tempfile
 import time
 
-# Programs, what of them is left out, and their variables. Left out is what looks for defects that
-# tests make, and what measures.
+# By area: programs, what of them is left out, and their variables. Left out is what looks for
+# defects that tests make, and what measures.
 DEFECTS = "*SeededDefects*:*Defects.AreFound*:*IsFound*:*TheCanaryFindsWhatIsThere*:Model.*"
 PROGRAMS = {
-    "keeping": (
-        ("unit_io", "SystemClock.*", {}),
-        ("unit_log", "", {}),
-        ("unit_session", "", {"VARVE_CRASH_SCALE": "10"}),
-        ("unit_store", "", {}),
-        ("capi", "", {}),
-        ("simulation", DEFECTS, {"VARVE_SIMULATION_SEEDS": "100"}),
-        ("fault_sweep", "", {"VARVE_CRASH_SCALE": "10"}),
-        ("allocation_sweep", "", {"VARVE_CRASH_SCALE": "10"}),
-        ("crash_states", DEFECTS, {"VARVE_CRASH_SCALE": "10"}),
-    ),
-    "finding": (
-        ("unit_decay", "", {}),
-        ("unit_embedding", "", {}),
-        ("unit_query", "", {}),
-        ("unit_index", "", {}),
-        ("unit_text", "", {}),
-        ("unit_context", "", {}),
-        ("unit_memory", "", {}),
-        ("unit_session", "", {"VARVE_CRASH_SCALE": "10"}),
-        ("unit_store", "", {}),
-        ("capi", "", {}),
-    ),
+    "keeping": {
+        "unit_io": ("SystemClock.*", {}),
+        "unit_log": ("", {}),
+        "unit_session": ("", {"VARVE_CRASH_SCALE": "10"}),
+        "unit_store": ("", {}),
+        "capi": ("", {}),
+        "simulation": (DEFECTS, {"VARVE_SIMULATION_SEEDS": "100"}),
+        "fault_sweep": ("", {"VARVE_CRASH_SCALE": "10"}),
+        "allocation_sweep": ("", {"VARVE_CRASH_SCALE": "10"}),
+        "crash_states": (DEFECTS, {"VARVE_CRASH_SCALE": "10"}),
+    },
+    "finding": {
+        "unit_decay": ("", {}),
+        "unit_embedding": ("", {}),
+        "unit_query": ("", {}),
+        "unit_index": ("", {}),
+        "unit_text": ("", {}),
+        "unit_context": ("", {}),
+        "unit_memory": ("", {}),
+        "unit_session": ("", {"VARVE_CRASH_SCALE": "10"}),
+        "unit_store": ("", {}),
+        "capi": ("", {}),
+    },
 }
 
 # The tests of the component itself come before those that only go through it: so much earlier than
@@ -105,7 +105,7 @@ def run_program(program, filter_text, variables, seconds, processor_seconds):
 def programs_in(build, area):
     """Path and variables of each program."""
     return {name: (next(path for path in build.resolve().rglob(name) if path.is_file()), variables)
-            for name, _, variables in PROGRAMS[area]}
+            for name, (_, variables) in PROGRAMS[area].items()}
 
 
 def share_of(arguments, items):
@@ -135,7 +135,7 @@ def reach(arguments):
     """Runs each test alone; writes what it took and which mutants it asked for."""
     copy = pathlib.Path(arguments.copy)
     programs = programs_in(pathlib.Path(arguments.build), arguments.area)
-    tests = [(name, test) for name, left_out, _ in PROGRAMS[arguments.area]
+    tests = [(name, test) for name, (left_out, _) in PROGRAMS[arguments.area].items()
              for test in names_of(programs[name][0], left_out) if "DISABLED_" not in test]
     rows = []
     with tempfile.NamedTemporaryFile() as asked:
@@ -187,7 +187,7 @@ class Candidate:
     def __init__(self, row, tests):
         self.row = row
         self.number = int(row[0])
-        own = "unit_" + pathlib.Path(row[1]).parent.name
+        own = "unit_" + pathlib.Path(row[1]).parts[1]
         self.tests = sorted(tests, key=lambda test: test.seconds / (
             OWN_FIRST if test.program == own else 1))
         self.next = 0

@@ -1,6 +1,7 @@
 """Mistakes made on purpose, one at a time, to see which tests notice (scripts/torture --only
 mutants).
 
+    mutants.py programs AREA                                    the programs whose tests are asked
     mutants.py make AREA SOURCES COPY [--sample N] [--seed N]   a copy of the tree with all of them
     mutants.py reach AREA COPY BUILD [--part I/N]               which of them each test asks for
     mutants.py run AREA COPY BUILD [--part I/N] [--minutes N]   each of them under the tests
@@ -23,7 +24,7 @@ import sys
 import mutant_tests
 
 # What is broken, by area: what keeps entries (recovery, the log, its lock, compaction), and what
-# finds them (queries and their index, words, relevance, contexts).
+# finds them (queries and their index, words, relevance, contexts, tiers).
 FILES = {
     "keeping": (
         "src/io/posix_lock.cpp",
@@ -51,72 +52,13 @@ FILES = {
         "src/session/writer.cpp",
     ),
     "finding": (
-        "src/decay/decay.cpp",
-        "src/embedding/dot_product.cpp",
-        "src/embedding/vector_format.cpp",
-        "src/embedding/vector_table.cpp",
-        "src/query/best.cpp",
-        "src/query/candidates.cpp",
-        "src/query/conditions.cpp",
-        "src/query/cursor.cpp",
-        "src/query/date_tokens.cpp",
-        "src/query/dates.cpp",
-        "src/query/fusion.cpp",
-        "src/query/long_phrase.cpp",
-        "src/query/ordered_search.cpp",
-        "src/query/page.cpp",
-        "src/query/parse.cpp",
-        "src/query/parse_plain.cpp",
-        "src/query/ranker.cpp",
-        "src/query/references.cpp",
-        "src/query/relative_dates.cpp",
-        "src/query/relevance.cpp",
-        "src/query/row_filter.cpp",
-        "src/query/row_set.cpp",
-        "src/query/search.cpp",
-        "src/query/text_check.cpp",
-        "src/query/text_lookup.cpp",
-        "src/query/text_plan.cpp",
-        "src/query/text_syntax.cpp",
-        "src/query/vocabulary.cpp",
-        "src/index/column.cpp",
-        "src/index/dictionary.cpp",
-        "src/index/facets.cpp",
-        "src/index/id_table.cpp",
-        "src/index/index.cpp",
-        "src/index/list_renumberer.cpp",
-        "src/index/posting_block.cpp",
-        "src/index/posting_list.cpp",
-        "src/index/row_column.cpp",
-        "src/index/row_ids.cpp",
-        "src/index/row_lookup.cpp",
-        "src/index/section_bytes.cpp",
-        "src/index/segment.cpp",
-        "src/index/snapshot.cpp",
-        "src/index/snapshot_file.cpp",
-        "src/index/term_counter.cpp",
-        "src/index/text_index.cpp",
-        "src/index/time_order.cpp",
-        "src/index/word_indexer.cpp",
-        "src/text/analyzer.cpp",
-        "src/text/characters.cpp",
-        "src/text/line_ends.cpp",
-        "src/text/token_estimate.cpp",
-        "src/text/wildcard.cpp",
-        "src/text/words.cpp",
-        "src/context/build.cpp",
-        "src/context/candidates.cpp",
-        "src/context/counter.cpp",
-        "src/context/entry_text.cpp",
-        "src/context/format.cpp",
-        "src/context/record.cpp",
-        "src/context/request.cpp",
-        "src/context/sessions.cpp",
-        "src/context/text_count.cpp",
-        "src/context/window.cpp",
-        "src/memory/memory.cpp",
-        "src/memory/message.cpp",
-        "src/memory/window.cpp",
+        "src/context/*.cpp",
+        "src/decay/*.cpp",
+        "src/embedding/*.cpp",
+        "src/index/*.cpp",
+        "src/memory/*.cpp",
+        "src/query/*.cpp",
+        "src/text/*.cpp",
     ),
 }
 
@@ -274,10 +216,11 @@ def make(arguments):
             target.chmod((sources / name).stat().st_mode)
     mutants = Mutants()
     (copy / "src/base/mutant.h").write_text(SWITCH)
-    files = FILES[arguments.area]
+    files = sorted(str(path.relative_to(sources)) for pattern in FILES[arguments.area]
+                   for path in sources.glob(pattern))
     for name in files:
         (copy / name).write_text(mutants.file(name, (sources / name).read_text()))
-    for name in sorted({pathlib.Path(file).parent for file in files}):
+    for name in sorted({pathlib.Path(*pathlib.Path(file).parts[:2]) for file in files}):
         with open(copy / name / "CMakeLists.txt", "a") as out:
             # All else is compiled as ever, so that a compiler cache has it.
             out.write(f"target_compile_options(varve_{name.name} PRIVATE -w -O1)\n")
@@ -311,6 +254,9 @@ def judge(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
+    listing = commands.add_parser("programs")
+    listing.add_argument("area", choices=FILES)
+    listing.set_defaults(work=lambda given: print(*mutant_tests.PROGRAMS[given.area], sep="\n"))
     making = commands.add_parser("make")
     making.add_argument("area", choices=FILES)
     making.add_argument("sources")

@@ -1,12 +1,5 @@
 # Mistakes in the library that the tests must notice.
 
-MUTANT_PROGRAMS=(
-  unit_io unit_log unit_session unit_store capi
-  simulation fault_sweep allocation_sweep crash_states)
-FINDING_MUTANT_PROGRAMS=(
-  unit_decay unit_embedding unit_query unit_index unit_text unit_context unit_memory
-  unit_session unit_store capi)
-
 # mutants_together COMMAND LOG ARGUMENTS...: as many processes as jobs, each with its part.
 mutants_together() {
   local command=$1 log=$2 part stores=${TMPDIR:-/tmp}
@@ -26,21 +19,22 @@ mutants_together() {
 }
 
 torture_mutants() {
-  mutants_of keeping "$1" "${MUTANT_PROGRAMS[@]}"
+  mutants_of keeping "$1"
 }
 
 torture_mutants_finding() {
-  mutants_of finding "$1" "${FINDING_MUTANT_PROGRAMS[@]}"
+  mutants_of finding "$1"
 }
 
+# mutants_of AREA SECONDS
+#
 # A copy of the tree has all of them behind switches and is built once. Each test is run with all of
 # them off, which tells what it asks for; then each is on while the tests run that ask for it. Time
 # decides how far that goes, in an order that the seed decides. Survivors are listed for somebody to
 # judge; a violation is that fewer were killed than mutants.py asks for.
-# mutants_of AREA SECONDS PROGRAM...
 mutants_of() {
-  local area=$1 minutes=$(($2 / 60)) copy=build/mutants-$1 log=$torture_logs/mutants-$1
-  shift 2
+  local area=$1 minutes=$(($2 / 60)) copy=build/mutants-$1 log=$torture_logs/mutants-$1 programs
+  mapfile -t programs < <(python3 scripts/lib/mutants.py programs "$area")
   python3 scripts/lib/mutants.py make "$area" . "$copy" --sample "${VARVE_MUTANTS:-0}" \
     --seed "${VARVE_MUTANT_SEED:-$(date +%s)}" || {
     note_failure "mutants: the copy could not be made"
@@ -49,7 +43,7 @@ mutants_of() {
   use_gcc
   # Where the preset puts it: so the compiler's cache knows most of it.
   (cd "$copy" && cmake --preset ci) >"$log.configure.log" 2>&1 &&
-    ninja -C "$copy/build/ci" -j "$jobs" "$@" >"$log.build.log" 2>&1 || {
+    ninja -C "$copy/build/ci" -j "$jobs" "${programs[@]}" >"$log.build.log" 2>&1 || {
     note_failure "mutants: the copy could not be built (see $log.build.log)"
     return
   }
