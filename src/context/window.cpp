@@ -317,8 +317,7 @@ class Window {
     item.call_ids = call_ids_of(*entry);
     item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();
     item.rank = rank;
-    const bool is_turn = is_message(request_.format, source);
-    if (is_turn && !entry->is_tool && is_blank(entry->text)) return true;  // no interface takes it
+    if (!entry->is_tool && is_blank(entry->text)) return true;  // as of a model that only thought
     write_piece(request_.format, *entry, &item);
     VARVE_TRY_ASSIGN(item.tokens, count(count_key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);
@@ -385,10 +384,8 @@ class Window {
   Result<Content> finish() {
     while (!units_.empty()) {
       std::vector<const Item*> items = items_in_order();
-      Content content;
-      content.text = put_together(request_.format, items);
-      VARVE_TRY_ASSIGN(content.token_count,
-                       count_text(counter_, request_.format, items, content.text));
+      VARVE_TRY_ASSIGN(Content content, tell(items));
+      if (content.text.empty()) return content;
       if (content.token_count <= request_.token_budget()) {
         for (const Item* item : items) {
           content.entries.push_back(
@@ -399,6 +396,17 @@ class Window {
       leave_out(content.token_count - request_.token_budget());
     }
     return Content();
+  }
+
+  // The text of those that say something, and its tokens; empty when none does.
+  [[nodiscard]] Result<Content> tell(std::vector<const Item*> items) const {
+    std::erase_if(items, [](const Item* item) { return item->piece.empty(); });
+    Content content;
+    if (items.empty()) return content;
+    content.text = put_together(request_.format, items);
+    VARVE_TRY_ASSIGN(content.token_count,
+                     count_text(counter_, request_.format, items, content.text));
+    return content;
   }
 
   [[nodiscard]] std::vector<const Item*> items_in_order() const {

@@ -177,10 +177,10 @@ class Form:
 
     def part(self, entry, source):
         """What an entry adds to the text."""
+        if entry.is_blank:
+            return ""
         if self.in_block(source):
             return self.quoted(entry.line)
-        if self.is_turn(source) and entry.is_blank:
-            return ""
         return compact(entry.message if self.is_turn(source) else self.data(entry)) + MESSAGE_END
 
 
@@ -296,7 +296,7 @@ class Built:
         budget = request.get("budget", {})
         self.budget = budget.get("max_tokens", 4000) - budget.get("reserve_tokens", 0)
         self.units, self.headings, self.call_of = [], set(), {}
-        self.left = self.budget - count(self.form.write([]))
+        self.left = max(0, self.budget - count(self.form.write([])))
         self.take_all()
         self.finish()
 
@@ -338,7 +338,7 @@ class Built:
         unit = [(each, source, self.count(self.form.part(each, source)),
                  self.found.rank.get(each.key, 0)) for each in members]
         headings = {self.form.heading(each, source) for each in members
-                    if self.form.in_block(source)} - self.headings
+                    if self.form.in_block(source) and not each.is_blank} - self.headings
         tokens = sum(each[2] for each in unit) + sum(
             self.count(self.form.quoted(heading)) for heading in headings)
         if self.form.name == "chat" and headings and not self.headings:
@@ -356,8 +356,9 @@ class Built:
             items = [item for unit, _ in self.units for item in unit]
             pairs = self.form.order([item[:2] for item in items], self.call_of)
             self.items = [next(item for item in items if item[0] is entry) for entry, _ in pairs]
-            self.text = self.form.write(pairs) if items else ""
-            self.token_count = self.count(self.text) if items else 0
+            told = [pair for pair in pairs if not pair[0].is_blank]
+            self.text = self.form.write(told) if told else ""
+            self.token_count = self.count(self.text) if told else 0
             over = self.token_count - self.budget
             if not items or over <= 0:
                 break
@@ -365,3 +366,4 @@ class Built:
             while self.units and (gone == 0 or gone < over):
                 gone += self.units.pop()[1]
         self.dropped = len(self.found.source.keys() - {item[0].key for item in self.items})
+        self.items = self.items if self.text else []
