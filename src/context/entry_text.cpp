@@ -12,6 +12,7 @@
 #include "json/tree.h"
 #include "text/characters.h"
 #include "text/line_ends.h"
+#include "transfer/convert.h"
 
 namespace varve::context {
 
@@ -147,21 +148,33 @@ class LineReader {
   std::string other_members() {
     static constexpr std::string_view kSaid[] = {"name",    "tool",         "tool_name",
                                                  "call_id", "tool_call_id", "role"};
+    const bool is_named_by_kind = !item_.empty() && name_member().empty();
     std::string text;
     for (const Member& member : members_) {
       if (std::find(std::begin(kSaid), std::end(kSaid), member.name) != std::end(kSaid)) continue;
+      if (is_named_by_kind && is_one_of(member.name, {"type", "id", "status"})) continue;
+      if (item_ == transfer::kPictureItem && member.name == "result") continue;  // its bytes
       text.push_back(text.empty() ? '{' : ',');
       text.append("\"").append(member.name).append("\":").append(member.value);
     }
     return text.empty() ? text : text_of(text + "}");
   }
 
+  [[nodiscard]] std::string_view name_member() const {
+    return first_not_null({"name", "tool", "tool_name"});
+  }
+  // "web_search" of the kind "web_search_call".
+  [[nodiscard]] std::string tool_of_item() const {
+    return item_.substr(0, item_.size() - std::min(item_.size(), transfer::kItemCall.size()));
+  }
+
   std::string tool_text(Names details) {
     std::string text;
-    const auto name = first_not_null({"name", "tool", "tool_name"});
-    if (!name.empty()) text = text::make_one_line(text_of(name));
+    const auto name = name_member();
+    text = name.empty() ? tool_of_item() : text::make_one_line(text_of(name));
     const auto detail = best_of(details);
-    if (name.empty() && detail.empty()) return is_silent() ? std::string() : text_of(content_);
+    const bool is_named = !name.empty() || !item_.empty();
+    if (!is_named && detail.empty()) return is_silent() ? std::string() : text_of(content_);
     const std::string what = detail.empty() ? other_members() : text_of(detail);
     if (!text.empty() && !what.empty()) text.push_back(' ');
     return text + what;
@@ -273,6 +286,11 @@ class LineReader {
     } else {
       out->text = tool_text({"arguments", "args", "input", "message"});
     }
+    if (!transfer::is_answered_item(item_)) return;
+    out->is_answered = true;
+    if (!is_given) return;  // all of it is told
+    if (!is_empty(find("output"))) out->text.append("\n").append(text_of(find("output")));
+    if (!is_nothing(find("error"))) out->text.append("\nerror: ").append(text_of(find("error")));
   }
 
   // Of a message with results, the user may say something in it, too.
@@ -294,6 +312,15 @@ class LineReader {
     out->call_key = entry::content_string_key(name, out->call_id);
   }
 
+  // A call of OpenAI's responses has no role, and names its kind.
+  void read_item() {
+    std::string kind;
+    if (is_string(find("role")) || !json::decode_raw_string(find("type"), &kind)) return;
+    const bool is_item = is_string(find("call_id")) ? kind.ends_with(transfer::kItemCall)
+                                                    : transfer::is_answered_item(kind);
+    if (is_item) item_ = std::move(kind);
+  }
+
   void read_content(std::string_view type, EntryText* out) {
     is_of_chat_ = out->is_tool || type == "message";
     if (const auto role = find("role"); is_string(role)) out->role = label_of(text_of(role));
@@ -301,6 +328,7 @@ class LineReader {
     const std::string_view call_name = has_own ? "call_id" : "tool_call_id";
     if (is_string(find(call_name))) read_call_id(call_name, out);
     if (out->is_tool) {
+      read_item();
       out->label = label_of(type);
       type == "tool_call" ? read_call(out) : read_result(out);
       return;
@@ -314,6 +342,7 @@ class LineReader {
   bool is_canonical_;
   bool is_wrong_ = false;
   bool is_of_chat_ = false;  // by its type
+  std::string item_;         // the kind of a call that is no message
   std::string_view content_;
   std::vector<Member> members_;  // of the content
 };

@@ -104,10 +104,12 @@ Tree content_of(const Tree& message) {
   return content;
 }
 
-// All members; of an output in parts the text and the parts, as of a message's.
+// All members; of an output in parts, or a single one, the text and the parts, as of a message's.
 Tree content_of_item(const Tree& item) {
   const Tree* output = item.get("output");
-  if (output == nullptr || !output->is_array()) return item;
+  if (output == nullptr) return item;
+  const bool is_part = output->is_object() && !output->get_string("type").empty();
+  if (!output->is_array() && !is_part) return item;
   Tree message = item;
   message.erase("output");
   message.set("content", *output);

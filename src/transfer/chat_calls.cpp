@@ -41,6 +41,7 @@ std::vector<ChatCalls::Key> ChatCalls::keys_of_answers(const Tree& entry) {
   Key own;
   if (role.empty() && entry.get_string("type") == "tool_result") {
     own.id = hash_of(content.get("call_id"));
+    if (!own.id) own.id = hash_of(content.get("id"));  // as of a local shell
   } else if (role != "assistant") {
     own.id = hash_of(content.get("tool_call_id"));
   }

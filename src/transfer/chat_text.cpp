@@ -138,6 +138,7 @@ std::string text_of_part(const Tree& part) {
   // As a message of OpenAI's assistants has it, with its annotations.
   const Tree* annotated = part.get("text");
   if (annotated != nullptr && annotated->is_object()) text = annotated->get_string("value");
+  for (const auto name : {"stdout", "stderr"}) append_text(part.get_string(name), text);
   if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);
   for (const auto name : {"resource", "source"}) {
     const Tree* document = part.get(name);

@@ -45,13 +45,15 @@ bool is_message(json::Value element) {
 
 std::string_view type_of_item(json::Value element) {
   const auto type = element.is_object() ? find(element, "type") : std::nullopt;
-  const bool is_item = is_text(type) && is_text(find(element, "call_id")) &&
-                       !find(element, "content") && !find(element, "role");
-  if (!is_item) return {};
+  if (!is_text(type) || find(element, "content") || find(element, "role")) return {};
   const std::string_view kind = type->text();
-  if (kind == "function_call" || kind == "custom_tool_call") return "tool_call";
-  const bool is_output = kind == "function_call_output" || kind == "custom_tool_call_output";
-  return is_output ? "tool_result" : std::string_view();
+  const bool has_call_id = is_text(find(element, "call_id"));
+  const bool has_id = is_text(find(element, "id"));
+  if (kind.ends_with(kItemOutput)) {
+    return has_call_id || has_id ? "tool_result" : std::string_view();
+  }
+  const bool is_call = has_call_id ? kind.ends_with(kItemCall) : has_id && is_answered_item(kind);
+  return is_call ? "tool_call" : std::string_view();
 }
 
 ImportFormat kind_of(json::Value element, ImportFormat format) {

@@ -28,6 +28,17 @@ Result<json::Tree> entry_of_knowledge(json::Value element);
   return kind == "tool_use" || is_answered_call(kind);
 }
 
+// The kind of an item of OpenAI's responses whose `result` is the bytes of a picture.
+inline constexpr std::string_view kPictureItem = "image_generation_call";
+// Kinds that are calls of OpenAI's own tools, with what came out.
+[[nodiscard]] constexpr bool is_answered_item(std::string_view kind) {
+  return kind == "mcp_call" || kind == "web_search_call" || kind == "file_search_call" ||
+         kind == "code_interpreter_call" || kind == kPictureItem;
+}
+// What such a kind, and one that a program answers ("computer_call"), ends with.
+inline constexpr std::string_view kItemCall = "_call";
+inline constexpr std::string_view kItemOutput = "_call_output";
+
 // The entry for a message; `place` is that of the element.
 Result<json::Tree> entry_of_message(json::Value element, uint64_t place);
 

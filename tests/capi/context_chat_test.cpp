@@ -257,6 +257,21 @@ TEST_F(ContextChat, CallsOfResponsesHaveTheirOutputs) {
 {"role":"assistant","content":"Both."}])");
 }
 
+TEST_F(ContextChat, CallsOfOpenAisOwnToolsAreSaidAndThoseOfProgramsAnswered) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"user","content":"Sun?"},
+      {"type":"mcp_call","id":"m","name":"sun","arguments":"{}","output":"yes"},
+      {"type":"shell_call","id":"s","call_id":"c","action":{"commands":["date"]}},
+      {"type":"shell_call_output","call_id":"c","output":[{"stdout":"noon","stderr":""}]},
+      {"role":"assistant","content":"At noon."}])")
+                  .ok());
+  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Sun?"},
+{"role":"assistant","content":"sun {}\nyes"},
+{"role":"assistant","content":"shell {\"action\":{\"commands\":[\"date\"]}}","tool_call_id":"c"},
+{"role":"tool","content":"noon","tool_call_id":"c"},
+{"role":"assistant","content":"At noon."}])");
+}
+
 // They have no ids: that of the entry stands for it.
 TEST_F(ContextChat, CallsOfGeminiHaveTheirResponses) {
   ASSERT_TRUE(session

@@ -240,6 +240,23 @@ class ChatLog(Conversation):
                           "tool_call    g", 'tool_call    h {"n":2}', "tool_result  h rain",
                           "tool_call    k {}", "tool_result  snow"])
 
+    def test_calls_of_openais_own_tools_are_shown(self):
+        call = {"type": "mcp_call", "id": "m", "name": "roll", "arguments": '{"n":2}'}
+        items = [
+            {"type": "web_search_call", "id": "w", "status": "completed",
+             "action": {"query": "tea"}},
+            {**call, "output": "7", "error": None}, {**call, "output": None, "error": "no dice"},
+            {"type": "image_generation_call", "id": "i", "result": "AAAA", "size": 1},
+            {"type": "shell_call", "id": "s", "call_id": "c", "action": {"commands": ["ls"]}},
+            {"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "tea.txt"}]}]
+        self.run_cli("import", "items", "-", stdin=json.dumps(items))
+        lines = self.run_cli("chat-log", "items").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines], [
+            'tool_call    web_search {"action":{"query":"tea"}}',
+            'tool_call    roll {"n":2}', "7", 'tool_call    roll {"n":2}', "error: no dice",
+            'tool_call    image_generation {"size":1}',
+            'tool_call    shell {"action":{"commands":["ls"]}}', "tool_result  tea.txt"])
+
     def test_a_failure_is_shown(self):
         for number, result in enumerate(({"result": None, "error": "boom"},
                                          {"result": "half", "error": "boom"},

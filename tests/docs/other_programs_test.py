@@ -43,8 +43,10 @@ AGENT = [
     {"type": "summary", "summary": "Eggs", "leafUuid": "l"},
     {"type": "user", "uuid": "a", "timestamp": "2026-01-10T10:00:00.000Z",
      "message": {"role": "user", "content": "build it"}},
-    {"type": "assistant", "uuid": "b", "timestamp": "2026-01-10T10:00:01.000Z", "message": {
-        "id": "msg_1", "type": "message", "role": "assistant", "content": [CALL]}},
+    *({"type": "assistant", "uuid": uuid, "timestamp": "2026-01-10T10:00:01.000Z", "message": {
+        "id": "msg_1", "type": "message", "role": "assistant", "content": [part],
+        "usage": {"input_tokens": 10, "output_tokens": 5}}}
+      for uuid, part in (("b", {"type": "text", "text": "I build it."}), ("e", CALL))),
     {"type": "user", "uuid": "c", "timestamp": "2026-01-10T10:00:02.000Z", "message": {
         "role": "user",
         "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]}},
@@ -60,7 +62,11 @@ ROLLOUT = [{"timestamp": f"2026-01-10T10:00:0{second}.000Z", "type": kind, "payl
              ("response_item", {"type": "function_call", "name": "shell", "call_id": "c1",
                                 "arguments": "make"}),
              ("response_item", {"type": "function_call_output", "call_id": "c1",
-                                "output": "done"})])]
+                                "output": "done"}),
+             ("response_item", {"type": "local_shell_call", "call_id": "c2", "status": "completed",
+                                "action": {"type": "exec", "command": ["ls"]}}),
+             ("response_item", {"type": "function_call_output", "call_id": "c2",
+                                "output": "eggs"})])]
 ANSWERS = [
     {"id": "chatcmpl-1", "object": "chat.completion", "created": 1767996000, "choices": [
         {"index": 0, "message": {"role": "assistant", "content": "Six minutes."}}]},
@@ -110,11 +116,14 @@ WANTED = {
                (*ANSWERED, NIGHT("19.000"))],
     "anthropic": [(*ASKED, MORNING("00.123")), (*ANSWERED, MORNING("09.123"))],
     "agent": [("message", "user", "build it", MORNING("00.000")),
-                    ("tool_call", "assistant", None, MORNING("01.000")),
-                    ("tool_result", "user", "done", MORNING("02.000"))],
+              ("message", "assistant", "I build it.", MORNING("01.000")),
+              ("tool_call", "assistant", None, MORNING("01.000")),
+              ("tool_result", "user", "done", MORNING("02.000"))],
     "rollout": [("message", "user", "build it", MORNING("01.000")),
               ("tool_call", None, None, MORNING("04.000")),
-              ("tool_result", None, None, MORNING("05.000"))],
+              ("tool_result", None, None, MORNING("05.000")),
+              ("tool_call", None, None, MORNING("06.000")),
+              ("tool_result", None, None, MORNING("07.000"))],
     "answers": [(*ANSWERED, NIGHT("00.000")), ("message", "assistant", "Seven.", NIGHT("01.000")),
                 ("message", "model", "Eight.", None),
                 ("message", "assistant", "Nine.", MORNING("02.500"))],
@@ -176,8 +185,14 @@ class OtherPrograms(unittest.TestCase):
     def test_results_refer_to_their_calls(self):
         self.test_commands_bring_in_what_was_said()
         for session in ("agent", "rollout", "langchain"):
-            _, call, result = self.entries_of(session)
+            *_, call, result = self.entries_of(session)
             self.assertEqual(result["references"], [call["id"]])
+
+    def test_an_answer_on_several_lines_is_counted_once(self):
+        self.test_commands_bring_in_what_was_said()
+        used = json.loads(self.run_shell("varve usage --json agent").stdout)["sessions"][0]
+        self.assertEqual((used["entries"], used["input_tokens"], used["output_tokens"]),
+                         (1, 10, 5))
 
     def test_what_was_told_beside_a_memory_is_kept(self):
         self.test_commands_bring_in_what_was_said()

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "cli/arguments/arguments.h"
 #include "cli/arguments/command.h"
@@ -116,11 +117,47 @@ std::string message_text(const json::object& message) {
   return said;
 }
 
+// "web_search" of the kind of an item of OpenAI's responses, "web_search_call". Empty otherwise.
+std::string tool_of_item(const json::object& object) {
+  constexpr std::string_view kCall = "_call";
+  std::string kind = string_at(object, "type");
+  const bool has_id = object.contains("call_id") || object.contains("id");
+  if (!kind.ends_with(kCall) || !has_id || object.contains("role")) return {};
+  return kind.erase(kind.size() - kCall.size());
+}
+
+std::string tool_name(const json::object& object) {
+  return text_at(object, {"name", "tool", "tool_name"});
+}
+
+// All members but those that are told otherwise.
+std::string other_members(json::object object) {
+  for (const char* said : {"name", "tool", "tool_name", "call_id", "tool_call_id", "role"}) {
+    object.erase(said);
+  }
+  return object.empty() ? "" : json_of(object);
+}
+
+std::string detail_of_item(json::object item) {
+  if (tool_of_item(item) == "image_generation") item.erase("result");  // the bytes of a picture
+  for (const char* said : {"type", "id", "status"}) item.erase(said);
+  return other_members(std::move(item));
+}
+
+// Of a call of a server's tool, which has what came out.
+std::string outcome_of_item(const json::object& item) {
+  const std::string output = text_at(item, {"output"});
+  const std::string error = text_at(item, {"error"});
+  return (output.empty() ? "" : "\n" + output) + (error.empty() ? "" : "\nerror: " + error);
+}
+
 // A tool's input or output: under one of the usual names, else everything not shown otherwise.
 std::string tool_detail(const json::object& object) {
+  const bool is_item = !tool_of_item(object).empty();
   if (std::string input = text_at(object, {"arguments", "args", "input"}); !input.empty()) {
-    return input;
+    return is_item ? input + outcome_of_item(object) : input;
   }
+  if (is_item && tool_name(object).empty()) return detail_of_item(object);
   std::string detail = text_at(object, {"result", "output"});
   if (detail.empty()) detail = message_text(object);
   const auto* error = object.if_contains("error");
@@ -130,12 +167,7 @@ std::string tool_detail(const json::object& object) {
     detail = why;
   else if (!why.empty())
     detail += "\nerror: " + why;
-  if (!detail.empty()) return detail;
-  json::object others = object;
-  for (const char* said : {"name", "tool", "tool_name", "call_id", "tool_call_id", "role"}) {
-    others.erase(said);
-  }
-  return others.empty() ? "" : json_of(others);
+  return detail.empty() ? other_members(object) : detail;
 }
 
 // What a model thinks, as Anthropic and Gemini have it among the parts of a message.
@@ -196,7 +228,8 @@ Turn turn_of(const json::object& entry) {
     const std::string role = string_at(object, "role");
     const bool is_tool = type == "tool_call" || type == "tool_result";
     if (!role.empty() && !is_tool) turn.speaker = role;
-    if (is_tool) turn.text = text_at(object, {"name", "tool", "tool_name"});
+    if (is_tool) turn.text = tool_name(object);
+    if (is_tool && turn.text.empty()) turn.text = tool_of_item(object);
     const std::string said = is_tool ? tool_detail(object) : message_text(object);
     turn.text += (turn.text.empty() || said.empty() ? "" : " ") + said;
     if (turn.text.empty() && !is_silent(object, type)) turn.text = json_of(object);

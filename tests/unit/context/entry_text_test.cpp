@@ -83,6 +83,26 @@ TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
             "tool_result: ");
 }
 
+// OpenAI's own tools have no name but their kind, and some have what came out beside.
+TEST(EntryText, OfACallOfOpenAisOwnToolsIsWhatItDid) {
+  EXPECT_EQ(shown("tool_call", R"({"type":"web_search_call","id":"w","status":"completed",)"
+                               R"("action":{"query":"ferries"}})"),
+            R"(tool_call: web_search {"action":{"query":"ferries"}})");
+  EXPECT_EQ(shown("tool_call", R"({"type":"local_shell_call","id":"l","call_id":"c",)"
+                               R"("action":{"command":["ls"]}})"),
+            R"(tool_call: local_shell {"action":{"command":["ls"]}})");
+  EXPECT_EQ(shown("tool_call", R"({"type":"image_generation_call","id":"i","result":"AAAA",)"
+                               R"("revised_prompt":"a swan"})"),
+            R"(tool_call: image_generation {"revised_prompt":"a swan"})");
+  const std::string call = R"({"type":"mcp_call","id":"m","name":"roll","arguments":"{}",)";
+  EXPECT_EQ(shown("tool_call", call + R"("output":"7","error":null})"), "tool_call: roll {}\n7");
+  EXPECT_EQ(shown("tool_call", call + R"("output":null,"error":"no dice"})"),
+            "tool_call: roll {}\nerror: no dice");
+  // Of another call, nobody knows that it is one of these.
+  EXPECT_EQ(shown("tool_call", R"({"type":"phone_call","to":"Ann"})"),
+            R"(tool_call: {"to":"Ann","type":"phone_call"})");
+}
+
 TEST(EntryText, OfAFactAboutSomebodyIsAllThatIsKnown) {
   const std::string ann = R"({"name":"Ann","role":"CTO"})";
   EXPECT_EQ(shown("finding", ann), "CTO: " + ann);

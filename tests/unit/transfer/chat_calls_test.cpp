@@ -100,6 +100,13 @@ TEST_F(ChatCallsTest, OfItemsAreFoundByTheirIds) {
   EXPECT_EQ(answered_by(R"({"type":"function_call","call_id":"a"})"), Ids{});
 }
 
+TEST_F(ChatCallsTest, AnOutputOfALocalShellNamesItsCallByItsOwnId) {
+  note(R"({"type":"local_shell_call","call_id":"a","id":"ls_1"})", "one");
+  note(R"({"type":"shell_call","call_id":"b","id":"sh_1"})", "two");
+  EXPECT_EQ(answered_by(R"({"type":"local_shell_call_output","id":"a","output":"x"})"), Ids{"one"});
+  EXPECT_EQ(answered_by(R"({"type":"shell_call_output","id":"a","call_id":"b"})"), Ids{"two"});
+}
+
 TEST_F(ChatCallsTest, AreFoundWhereThePartsHaveAnotherName) {
   note(R"({"role":"x","parts":"own","content":[{"type":"tool_use","id":"a"}]})", "one");
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{"one"});

@@ -286,6 +286,41 @@ TEST_F(Convert, CallsAndOutputsOfResponsesAreThoseOfTools) {
   }
 }
 
+TEST_F(Convert, CallsOfOpenAisOwnToolsAreThoseOfTools) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"type":"web_search_call","id":"ws_1","action":{"query":"ferries"}})", "tool_call"},
+      {R"({"type":"mcp_call","id":"mcp_1","name":"f","arguments":"{}","output":"x"})", "tool_call"},
+      {R"({"type":"local_shell_call","call_id":"c","action":{"command":["ls"]}})", "tool_call"},
+      {R"({"type":"local_shell_call_output","id":"c","output":"x"})", "tool_result"},
+      {R"({"type":"computer_call","id":"cu_1","call_id":"c"})", "tool_call"},
+      {R"({"type":"apply_patch_call_output","call_id":"c","output":"done"})", "tool_result"},
+  };
+  for (const auto& [item, type] : cases) {
+    EXPECT_EQ(kind_of(parse(item), ImportFormat::kAuto), ImportFormat::kChat) << item;
+    EXPECT_EQ(message(item).get_string("type"), type) << item;
+    EXPECT_EQ(content(message(item)), json::Tree::parse(item)->canonical());
+  }
+  // A call that a program is to answer has the id by which it does so.
+  for (const auto text :
+       {R"({"type":"local_shell_call","id":"ls_1"})", R"({"type":"mcp_call"})",
+        R"({"type":"shell_call_output","output":"x"})", R"({"type":"call","call_id":"c"})"}) {
+    EXPECT_EQ(kind_of(parse(text), ImportFormat::kAuto), ImportFormat::kJsonl) << text;
+  }
+}
+
+TEST_F(Convert, OfOutputsInPartsIsTheirText) {
+  const auto told = [this](const std::string& output) {
+    return message(R"({"type":"shell_call_output","call_id":"c","output":)" + output + "}")
+        .get("content")
+        ->get_string("message");
+  };
+  EXPECT_EQ(told(R"([{"stdout":"a","stderr":"b"},{"stdout":"c","stderr":""}])"), "a\n\nb\n\nc");
+  EXPECT_EQ(told(R"({"type":"computer_screenshot","image_url":"data:image/png;base64,AAAA"})"),
+            "[computer_screenshot]");
+  // Of a function's object nobody knows what is its text.
+  EXPECT_EQ(told(R"({"degrees":21})"), "");
+}
+
 TEST_F(Convert, TheMessagesOwnMembersAreNotReplaced) {
   EXPECT_EQ(content(message(R"({"role":"user","message":"mine","parts":1,"content":["a",{}]})")),
             R"({"content_parts":["a",{}],"content_text":"a","message":"mine","parts":1,)"
