@@ -296,6 +296,8 @@ class LineReader {
   // Of a message with results, the user may say something in it, too.
   void read_result(EntryText* out) {
     out->text = result_text();
+    const auto name = first_not_null({"tool_name", "name"});
+    if (is_string(name)) out->tool = text_of(name);
     const json::Tree message = read_message();
     out->turns = transfer::results_in(message);
     const json::Tree* parts = message.get("parts");

@@ -26,6 +26,7 @@ struct EntryText {
   std::string said;
   bool is_answered = false;  // a call that awaits no result
   std::string call_id;
+  std::string tool;      // of a single result: the name of the tool, where it tells one
   std::string call_key;  // entry::content_key of the call id; empty when there is none
 };
 

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "context/entry_text.h"
 #include "context/text_count.h"
+#include "context/unnamed_calls.h"
 
 namespace varve::context {
 
@@ -59,6 +60,9 @@ class Window {
     size_t begin;
     std::vector<std::string> headings;  // that no item before it has
     uint64_t tokens = 0;
+    // Of messages: calls that were given ids, and items with results that have none yet.
+    std::vector<transfer::ToolTurn> named_calls;
+    std::vector<std::pair<size_t, EntryText>> unnamed_results;
   };
 
   Status take_pinned() {
@@ -121,6 +125,7 @@ class Window {
     VARVE_TRY_ASSIGN(bool whole, gather(candidate, source, tokens_max, &unit));
     const bool are_messages = whole && is_message(request_.format, source);
     if (are_messages) VARVE_TRY(name_result(&unit));
+    if (are_messages) VARVE_TRY(name_results(&unit));
     if (are_messages && !become_turns(unit)) {
       for (const auto& item : items_of(unit)) never_turns_.insert(item.key);
       drop(unit);
@@ -168,6 +173,26 @@ class Window {
     const uint64_t key = count_key(hash64(result->piece), result->source);
     VARVE_TRY_ASSIGN(result->tokens, count(key, result->source, result->piece));
     unit->tokens = add_tokens(call->tokens, result->tokens);
+    return {};
+  }
+
+  // The results of calls that have no ids of their own.
+  Status name_results(Unit* unit) {
+    if (unit->named_calls.empty()) return {};
+    std::sort(
+        unit->unnamed_results.begin(), unit->unnamed_results.end(),
+        [this](const auto& a, const auto& b) { return items_[a.first].key < items_[b.first].key; });
+    UnansweredCalls calls(std::move(unit->named_calls));
+    for (auto& [place, results] : unit->unnamed_results) {
+      if (!calls.answer(&results)) return {};
+      Item& item = items_[place];
+      item.call_ids = call_ids_of(results);
+      write_piece(request_.format, results, &item);
+      const uint64_t key = count_key(hash64(item.piece), item.source);
+      VARVE_TRY_ASSIGN(item.tokens, count(key, item.source, item.piece));
+    }
+    unit->tokens = 0;
+    for (const Item& item : items_of(*unit)) unit->tokens = add_tokens(unit->tokens, item.tokens);
     return {};
   }
 
@@ -314,10 +339,14 @@ class Window {
     item.turn_ms = item.timestamp_ms;
     item.turn_key = item.key;
     name_call(item.id, entry);
+    if (name_calls(item.id, entry)) unit->named_calls = entry->turns;
     item.call_ids = call_ids_of(*entry);
     item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();
     item.rank = rank;
     if (!entry->is_tool && is_blank(entry->text)) return true;  // as of a model that only thought
+    if (is_message(request_.format, source) && has_unnamed_result(*entry)) {
+      unit->unnamed_results.emplace_back(items_.size() - 1, *entry);
+    }
     write_piece(request_.format, *entry, &item);
     VARVE_TRY_ASSIGN(item.tokens, count(count_key_of(selected, source), source, item.piece));
     unit->tokens = add_tokens(unit->tokens, item.tokens);

@@ -60,7 +60,8 @@ const Tree* result_in(const Tree& part) {
 // Unless it tells no name.
 void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   const Tree& called = called_in(call);
-  ToolTurn turn{call.get_string("id"), called.get_string("name"), false};
+  const std::string tool = called.get_string("name");
+  ToolTurn turn{call.get_string("id"), tool, false, tool};
   if (turn.text.empty()) return;
   for (const auto name : {"arguments", "args", "input"}) {
     const Tree* given = called.get(name);
@@ -213,7 +214,8 @@ std::vector<ToolTurn> results_in(const Tree& message) {
     const Tree* result = result_in(part);
     if (result == nullptr) return;
     const Tree* id = call_id_of(*result);
-    results.push_back({id == nullptr ? std::string() : id->text(), text_of_part(part), false});
+    results.push_back({id == nullptr ? std::string() : id->text(), text_of_part(part), false,
+                       result->get_string("name")});
   });
   return results;
 }

@@ -37,6 +37,7 @@ struct ToolTurn {
   std::string call_id;       // empty when it has none
   std::string text;          // of a call its name and arguments, of a result what came out
   bool is_answered = false;  // a call of the server's own tools: its message has the result, too
+  std::string tool;          // its name; empty where a result tells none
 };
 
 // Calls that tell a name, and results: of a message as it is in an entry, where an import puts the

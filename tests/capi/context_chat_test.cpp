@@ -47,6 +47,23 @@ class ContextChat : public testing::Test {
     return chat;
   }
 
+  // Of calls f, g, f and the results fog of g, sun and rain of f.
+  void expect_answers_in_order_of_names() {
+    const Chat chat = this->chat();
+    ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
+    const auto member = [&](size_t place, std::string_view name) {
+      const auto* value = chat.messages[place].as_object().if_contains(name);
+      return value == nullptr ? std::string() : std::string(value->as_string());
+    };
+    const size_t calls[] = {1, 0, 2};
+    const char* const results[] = {"g fog", "f sun", "f rain"};
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(member(3 + i, "content"), results[i]);
+      EXPECT_EQ(member(3 + i, "tool_call_id"), member(calls[i], "tool_call_id")) << chat.text;
+      EXPECT_TRUE(member(i, "tool_call_id").ends_with("_" + std::to_string(i + 1))) << chat.text;
+    }
+  }
+
   Store store;
   Session session{store};
 };
@@ -313,6 +330,44 @@ TEST_F(ContextChat, CallsOfOllamaHaveTheirResults) {
                            id + R"("},
 {"role":"tool","content":"f sun","tool_call_id":")" +
                            id + R"("}])");
+}
+
+// Several at once, of which none has an id: results are told apart by the names of their tools, and
+// those of one tool are in the order of its calls.
+TEST_F(ContextChat, CallsOfGeminiWithoutIdsHaveTheirResultsByName) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"model","parts":[
+        {"functionCall":{"name":"f","args":{"n":1}}},{"functionCall":{"name":"g"}},
+        {"functionCall":{"name":"f","args":{"n":2}}}]},
+      {"role":"user","parts":[
+        {"functionResponse":{"name":"g","response":{"result":"fog"}}},
+        {"functionResponse":{"name":"f","response":{"result":"sun"}}},
+        {"functionResponse":{"name":"f","response":{"result":"rain"}}}]}])")
+                  .ok());
+  expect_answers_in_order_of_names();
+}
+
+TEST_F(ContextChat, CallsOfOllamaWithoutIdsHaveTheirResultsByName) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":"","tool_calls":[
+        {"function":{"name":"f","arguments":{"n":1}}},{"function":{"name":"g"}},
+        {"function":{"name":"f","arguments":{"n":2}}}]},
+      {"role":"tool","content":"fog","tool_name":"g"},
+      {"role":"tool","content":"sun","tool_name":"f"},
+      {"role":"tool","content":"rain","tool_name":"f"}])")
+                  .ok());
+  expect_answers_in_order_of_names();
+}
+
+// Of one call nobody knows what came out.
+TEST_F(ContextChat, CallsWithoutIdsOfWhichOneHasNoResultAreNoMessages) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":"","tool_calls":[
+        {"function":{"name":"f"}},{"function":{"name":"g"}}]},
+      {"role":"tool","content":"fog","tool_name":"g"},
+      {"role":"tool","content":"mist","tool_name":"g"}])")
+                  .ok());
+  EXPECT_EQ(chat().text.find("tool_call_id"), std::string::npos) << chat().text;
 }
 
 // As the Model Context Protocol has messages.

@@ -1,0 +1,33 @@
+// Calls without ids, several in one message, as the APIs of Gemini and Ollama have them. Interfaces
+// that take messages tie a result to its call by an id.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "context/entry_text.h"
+
+namespace varve::context {
+
+// Gives each call of a message an id, made of its entry's and its number, where it makes several
+// and none has one. Whether it did.
+bool name_calls(const std::string& entry_id, EntryText* message);
+
+// Whether an entry has results of which one has no id of its call.
+[[nodiscard]] bool has_unnamed_result(const EntryText& results);
+
+class UnansweredCalls {
+ public:
+  explicit UnansweredCalls(std::vector<transfer::ToolTurn> calls) : calls_(std::move(calls)) {}
+
+  // Gives each of these results the id of the first call of its tool that none before it answers.
+  // False where there is none.
+  bool answer(EntryText* results);
+
+ private:
+  bool take(const std::string& name, std::string* call_id);
+
+  std::vector<transfer::ToolTurn> calls_;
+};
+
+}  // namespace varve::context
