@@ -338,8 +338,7 @@ Status Core::cut_torn_tail(log::Stream stream, std::string_view reason, uint64_t
   return {};
 }
 
-// --- all of it anew
-// -------------------------------------------------------------------------------
+// --- all of it anew ------------------------------------------------------------------------------
 
 Status Core::rebuild() {
   const std::unique_lock lock(index_mutex);

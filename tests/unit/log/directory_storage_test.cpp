@@ -238,8 +238,7 @@ TEST_F(InDirectory, SomethingElseInPlaceOfAFileIsRefused) {
   }
 }
 
-// --- a disk that fails
-// -------------------------------------------------------------------------------
+// --- a disk that fails ---------------------------------------------------------------------------
 
 TEST_F(InDirectory, AShortWriteIsCutOffAgain) {
   disk_.set_fault_hook(

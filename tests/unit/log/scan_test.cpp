@@ -91,8 +91,7 @@ TEST(Scan, StartsWhereItIsTold) {
   EXPECT_EQ(nothing.report.committed_end, kA.size());
 }
 
-// --- what comes after decides
-// ------------------------------------------------------------------------
+// --- what comes after decides --------------------------------------------------------------------
 
 TEST(Scan, WhatIsFollowedByACommittedLineIsDamage) {
   for (const std::string& bad :
@@ -165,8 +164,7 @@ TEST(Scan, AThousandDamagedLinesAreListedAndAllAreCounted) {
   EXPECT_EQ(seen.report.damaged_count, 1500u);
 }
 
-// --- lines of other makers
-// ---------------------------------------------------------------------------
+// --- lines of other makers -----------------------------------------------------------------------
 
 TEST(Scan, NoMoreThanAThousandAreListedAlsoWhereEachIsSettledByItself) {
   std::string text = kA;
@@ -299,8 +297,7 @@ TEST(Scan, AnotherGenerationIsGone) {
   EXPECT_EQ(stones.code(), Code::kGone);
 }
 
-// --- batches
-// -------------------------------------------------------------------------------------------
+// --- batches -------------------------------------------------------------------------------------
 
 const std::string kB0 = line_of("b0", 2, {3, 0});
 const std::string kB1 = line_of("b1", 3, {3, 1});
@@ -457,8 +454,7 @@ TEST(ScanBatches, TwoInARowAreTwo) {
 
 TEST(ScanBatches, OneOfOneIsAnEntry) { EXPECT_EQ(scan(line_of("a", 1, {1, 0})).ids, "a "); }
 
-// --- tombstones
-// ----------------------------------------------------------------------------------------
+// --- tombstones ----------------------------------------------------------------------------------
 
 TEST(ScanTombstones, FollowTheSameRules) {
   const std::string a = tombstone_of("a");
@@ -483,8 +479,7 @@ TEST(ScanTombstones, FollowTheSameRules) {
   }
 }
 
-// --- beside a writer
-// --------------------------------------------------------------------------------------
+// --- beside a writer -----------------------------------------------------------------------------
 
 // A line with its line end, of so many bytes.
 std::string line_of_bytes(size_t bytes, std::string_view id, uint64_t seq,
