@@ -109,10 +109,7 @@ macro_rules! options {
         pub struct $name {
             $(
                 $(#[$what])*
-                #[serde(
-                    deserialize_with = "crate::entry::if_it_fits",
-                    skip_serializing_if = "Option::is_none"
-                )]
+                #[serde(skip_serializing_if = "Option::is_none")]
                 pub $field: Option<$type>,
             )*
             /// Members that this type does not have.

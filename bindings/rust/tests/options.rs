@@ -95,6 +95,28 @@ fn decay() -> DecayConfig {
 }
 
 #[test]
+fn an_option_of_another_kind_is_refused_when_it_is_read() {
+    type Read = fn(&str) -> Option<serde_json::Error>;
+    fn read<T: serde::de::DeserializeOwned>(text: &str) -> Option<serde_json::Error> {
+        serde_json::from_str::<T>(text).err()
+    }
+    // Without it, the first would purge, and the second list everybody's sessions.
+    let cases: [(Read, &str); 6] = [
+        (read::<PurgeOptions>, r#"{"dry_run":"true"}"#),
+        (read::<SessionFilter>, r#"{"user_id":7}"#),
+        (read::<UsageFilter>, r#"{"time":{"start":2026}}"#),
+        (read::<StoreConfig>, r#"{"concurrency":{"lock_timeout_ms":"250"}}"#),
+        (read::<SessionOptions>, r#"{"decay_config":{"enabled":"no"}}"#),
+        (read::<ContextRequest>, r#"{"retrieve":[{"recency":-1}]}"#),
+    ];
+    for (read, text) in cases {
+        let error = read(text).unwrap_or_else(|| panic!("{text} was taken"));
+        assert!(error.to_string().contains("invalid"), "{text}: {error}");
+    }
+    assert_eq!(serde_json::from_str::<PurgeOptions>(r#"{"dry_run":null}"#).unwrap().dry_run, None);
+}
+
+#[test]
 fn the_library_takes_every_setting() -> Outcome {
     let store = Store::open_with("memory:", config())?;
     let session = store.create_session(SessionOptions {
