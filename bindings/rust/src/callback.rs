@@ -2,6 +2,7 @@
 //! failed it does, and the call it was made from answers `ErrorKind::Callback`.
 use std::ffi::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,6 +50,20 @@ impl<F: ?Sized> Slot<F> {
 
     pub(crate) fn get(&self) -> Option<Arc<F>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// How many are closing a handle. Of several at once only one waits for the calls under way, so who
+/// is done last may let go of the closures that these call.
+#[derive(Default)]
+pub(crate) struct Closing(AtomicUsize);
+
+impl Closing {
+    /// Closes the handle, and tells whether nobody else is still at it.
+    pub(crate) fn is_last(&self, close: impl FnOnce()) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        close();
+        self.0.fetch_sub(1, Ordering::SeqCst) == 1
     }
 }
 

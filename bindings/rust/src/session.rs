@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::answer::Answer;
-use crate::callback::{self, Slot};
+use crate::callback::{self, Closing, Slot};
 use crate::document::Document;
 use crate::entry::Entry;
 use crate::error::{text, Error, Result};
@@ -35,6 +35,7 @@ struct Shared {
     raw: *mut raw::varve_session_t,
     id: String,
     progress: Slot<callback::Progress>,
+    closing: Closing,
     store: Store,
 }
 
@@ -95,7 +96,8 @@ impl Session {
         call(store.library(), |error| function(&mut raw, error))?;
         // SAFETY: borrowed from the session, which nobody else knows yet; copied.
         let id = unsafe { text((store.library().api().varve_session_id)(raw)) };
-        Ok(Session(Arc::new(Shared { raw, id, progress: Slot::new(), store })))
+        let (progress, closing) = (Slot::new(), Closing::default());
+        Ok(Session(Arc::new(Shared { raw, id, progress, closing, store })))
     }
 
     /// Its id.
@@ -112,7 +114,10 @@ impl Session {
     /// [`ErrorKind::BadHandle`](crate::ErrorKind::BadHandle) from then on.
     pub fn close(&self) {
         // SAFETY: any handle may be closed, also twice.
-        unsafe { (self.api().varve_session_close)(self.0.raw) };
+        if self.0.closing.is_last(|| unsafe { (self.api().varve_session_close)(self.0.raw) }) {
+            // Nothing calls it any more, and what it holds may be this session, for ever.
+            self.0.progress.replace(None);
+        }
     }
 
     /// Adds one entry and gives its id. When this answers, the entry is as durable as the session

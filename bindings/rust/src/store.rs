@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::answer::Answer;
-use crate::callback::{self, Slot};
+use crate::callback::{self, Closing, Slot};
 use crate::document::Document;
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -27,7 +27,7 @@ use crate::sessions::Sessions;
 ///
 /// It is closed when the last clone and the last of its [`Session`]s are gone, or by
 /// [`Store::close`] at once. A closure given to it lives until another one takes its place, it is
-/// cleared, or the store is gone: one that holds the store itself keeps it open.
+/// cleared, or the store is closed: one that holds the store itself keeps it open until then.
 #[derive(Clone)]
 pub struct Store(Arc<Shared>);
 
@@ -40,6 +40,7 @@ struct Shared {
     /// Held while `tokens`, and what the library knows of it, change: else one that is set while
     /// another thread clears could be told to the library and gone here.
     changing_tokens: Mutex<()>,
+    closing: Closing,
 }
 
 // SAFETY: a store may be used from any thread at once (varve/base.h, convention 7); its handle is a
@@ -110,8 +111,8 @@ impl Store {
             )
         })?;
         let (log, clock, tokens) = (Slot::new(), Slot::new(), Slot::new());
-        let changing_tokens = Mutex::new(());
-        Ok(Store(Arc::new(Shared { library, raw, log, clock, tokens, changing_tokens })))
+        let (changing_tokens, closing) = (Mutex::new(()), Closing::default());
+        Ok(Store(Arc::new(Shared { library, raw, log, clock, tokens, changing_tokens, closing })))
     }
 
     /// Closes the store for all clones and all its sessions, whose calls answer
@@ -119,7 +120,12 @@ impl Store {
     /// be called from a closure that the store calls.
     pub fn close(&self) {
         // SAFETY: any handle may be closed, also twice.
-        unsafe { (self.api().varve_store_close)(self.0.raw) };
+        if self.0.closing.is_last(|| unsafe { (self.api().varve_store_close)(self.0.raw) }) {
+            // Nothing calls them any more, and what they hold may be this store, for ever.
+            self.0.log.replace(None);
+            self.0.clock.replace(None);
+            self.0.tokens.replace(None);
+        }
     }
 
     /// Creates a session and opens it; [`ErrorKind::AlreadyExists`] when there is one of that id,

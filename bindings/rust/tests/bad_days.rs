@@ -3,7 +3,7 @@ mod common;
 
 use std::fs;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::Arc;
+use std::sync::{mpsc, Arc, Mutex};
 use std::thread;
 
 use common::{Directory, Outcome};
@@ -50,6 +50,56 @@ fn a_closed_store_closes_its_sessions() -> Outcome {
     assert_eq!(store.stats().unwrap_err().kind(), ErrorKind::BadHandle);
     assert_eq!(store.set_log(LogLevel::Info, |_, _| ()).unwrap_err().kind(), ErrorKind::BadHandle);
     Ok(())
+}
+
+#[test]
+fn closing_lets_go_of_closures_that_hold_what_is_closed() -> Outcome {
+    let session = session()?;
+    let store = session.store().clone();
+    let held = Arc::new(());
+    let gone = Arc::downgrade(&held);
+    let (own, of_store) = ((held.clone(), session.clone()), (held.clone(), store.clone()));
+    session.set_progress(move |_, _, _| Arc::strong_count(&own.0) > 0)?;
+    store.set_clock(move || Arc::strong_count(&of_store.0) as i64)?;
+    let of_store = (held.clone(), store.clone());
+    store.set_log(LogLevel::Debug, move |_, _| drop(of_store.0.clone()))?;
+    let of_store = (held, store.clone());
+    store.set_token_counter(move |_| Arc::strong_count(&of_store.0) as u64)?;
+
+    session.close();
+    assert_eq!(gone.strong_count(), 3, "that of the session is gone");
+    store.close();
+    assert_eq!(gone.strong_count(), 0, "and so are those of the store");
+    Ok(())
+}
+
+#[test]
+fn a_close_beside_another_leaves_the_closures_of_calls_under_way() -> Outcome {
+    let session = session()?;
+    let store = session.store().clone();
+    session.add_batch([Entry::new("finding", "cup"), Entry::new("finding", "kettle")])?;
+    let (counting, waits) = mpsc::channel();
+    let (goes_on, told) = mpsc::channel();
+    let told = Mutex::new(told);
+    store.set_token_counter(move |text| {
+        if counting.send(()).is_ok() {
+            told.lock().expect("no panic").recv().expect("it is told once");
+        }
+        text.len() as u64
+    })?;
+    thread::scope(|scope| {
+        let context = scope.spawn(|| session.context(()));
+        waits.recv().expect("it counts");
+        drop(waits); // of other texts nothing is told
+        scope.spawn(|| store.close()); // which waits for the context
+        while store.stats().is_ok() {
+            thread::yield_now();
+        }
+        store.close(); // which has nothing left to do
+        goes_on.send(()).expect("it waits");
+        assert_eq!(context.join().expect("no panic")?.items.len(), 2);
+        Ok(())
+    })
 }
 
 #[test]
