@@ -4,12 +4,12 @@ use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::document::Document;
-use crate::entry::{if_it_fits, Entry};
+use crate::entry::Entry;
 use crate::error::Result;
 use crate::handle::{call, call_for_text, Argument};
 use crate::raw;
@@ -80,15 +80,24 @@ pub struct Recollection {
 }
 
 /// A message as it was given, with what was filled in; it can be used as the [`Entry`] in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MemoryEntry {
     /// Who says it.
-    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// All other members.
     #[serde(flatten)]
     pub entry: Entry,
+}
+
+/// Read as an entry with one member more: of a struct that is flattened serde can read no number
+/// where any crate of the program turns on serde_json's feature `arbitrary_precision`.
+impl<'de> Deserialize<'de> for MemoryEntry {
+    fn deserialize<D: Deserializer<'de>>(message: D) -> std::result::Result<Self, D::Error> {
+        let mut entry = Entry::deserialize(message)?;
+        let role = entry.extra.remove("role");
+        Ok(MemoryEntry { role: role.and_then(|role| role.as_str().map(String::from)), entry })
+    }
 }
 
 impl Deref for MemoryEntry {
