@@ -136,6 +136,33 @@ func TestAllSessionsGoesThroughAllPages(t *testing.T) {
 	}
 }
 
+func TestAnIteratorBeginsAnewEachTimeItIsGoneThrough(t *testing.T) {
+	store, session := inMemory(t)
+	for index := range 6 {
+		createSession(t, store, nil)
+		mustAdd(t, session, varve.Entry{Type: "finding", Content: index})
+	}
+	sessions := store.AllSessions(varve.SessionFilter{Limit: 2})
+	found := session.Find(varve.Query{Limit: 6})
+	for round := range 3 {
+		ofSessions, ofFound := 0, 0
+		for _, err := range sessions {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ofSessions++; round == 0 && ofSessions == 5 {
+				break
+			}
+		}
+		for range found {
+			ofFound++
+		}
+		if want := []int{5, 7, 7}[round]; ofSessions != want || ofFound != 6 {
+			t.Error(round, ofSessions, ofFound)
+		}
+	}
+}
+
 func TestAllSessionsRescansOnce(t *testing.T) {
 	store := openStore(t, filepath.Join(t.TempDir(), "store"), varve.Config{Durability: "os"})
 	for range 5 {

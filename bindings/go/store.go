@@ -150,7 +150,7 @@ func (s *Store) Sessions(filter any) (*SessionPage, error) {
 // AllSessions lists the sessions of all pages. After an error it ends.
 func (s *Store) AllSessions(filter SessionFilter) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
-		for {
+		for filter := filter; ; {
 			page, err := s.Sessions(filter)
 			if err != nil {
 				yield(SessionInfo{}, err)
