@@ -23,6 +23,7 @@ type callbacks struct {
 	lock          sync.Mutex
 	registered    map[string]uintptr // kind: user_data
 	released      bool               // guarded, as those, by lock
+	closing       atomic.Int32       // how many are closing the handle
 	log           atomic.Pointer[func(LogLevel, json.RawMessage)]
 	clock         atomic.Pointer[func() time.Time]
 	progress      atomic.Pointer[func(Progress) error]
@@ -64,7 +65,16 @@ func replace[F any](place *atomic.Pointer[F], function *F, tell func() error) er
 	return nil
 }
 
-// release forgets the functions, when the handle is closed and no call can come any more.
+// closeWith closes the handle, and forgets the functions when no call can come any more: of several
+// who close, one waits for the calls under way and the others do not, so the last to be done does it.
+func (c *callbacks) closeWith(closeHandle func()) {
+	c.closing.Add(1)
+	closeHandle()
+	if c.closing.Add(-1) == 0 {
+		c.release()
+	}
+}
+
 func (c *callbacks) release() {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -206,6 +206,49 @@ func collected(condition func() bool) bool {
 	return false
 }
 
+func TestACloseBesideAnotherLeavesTheFunctionsOfCallsUnderWay(t *testing.T) {
+	store, session := inMemory(t)
+	for number := range 10 {
+		mustAdd(t, session, finding(fmt.Sprint("cup ", number)))
+	}
+	length := func(text string) (uint64, error) { return uint64(len(text)), nil }
+	if err := store.SetTokenCounter(length); err != nil {
+		t.Fatal(err)
+	}
+	want, err := session.BuildContext(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counting, goOn := make(chan bool, 1), make(chan bool)
+	if err := store.SetTokenCounter(func(text string) (uint64, error) {
+		select {
+		case counting <- true: // the first text
+			<-goOn
+		default:
+		}
+		return length(text)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		got, err := session.BuildContext(nil)
+		if err != nil || got.TokenCount != want.TokenCount {
+			t.Error(got, err, want.TokenCount)
+		}
+	})
+	for len(counting) == 0 {
+		runtime.Gosched()
+	}
+	group.Go(func() { store.Close() }) // which waits for the context
+	for err == nil {
+		_, err = store.Stats()
+	}
+	store.Close() // which has nothing left to do
+	close(goOn)
+	group.Wait()
+}
+
 func TestDroppedHandlesAreClosed(t *testing.T) {
 	registered := raw.RegisteredCount()
 	folder := filepath.Join(t.TempDir(), "store")

@@ -31,8 +31,7 @@ type openSession struct {
 }
 
 func (s openSession) close() {
-	raw.SessionClose(s.token)
-	s.callbacks.release()
+	s.callbacks.closeWith(func() { raw.SessionClose(s.token) })
 }
 
 func newSession(store *Store, token raw.Session) *Session {

@@ -31,8 +31,7 @@ type openStore struct {
 }
 
 func (s openStore) close() {
-	raw.StoreClose(s.token)
-	s.callbacks.release()
+	s.callbacks.closeWith(func() { raw.StoreClose(s.token) })
 }
 
 // Open opens a store, and creates it when its directory does not exist. The uri is a directory, or
