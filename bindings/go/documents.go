@@ -25,6 +25,10 @@ func encode(operation string, document any) (string, error) {
 	if err != nil {
 		return "", encodeError(operation, err)
 	}
+	if string(text) == "null" {
+		return "", refusal(ErrInvalidArgument, operation,
+			"a %T that is nil is no document; for none give nil itself", document)
+	}
 	// encoding/json puts this in the place of bytes that are no UTF-8. Nobody would hear of it.
 	if bytes.Contains(text, []byte(`\ufffd`)) {
 		if place, ok := invalidText(reflect.ValueOf(document), "", 0); ok {

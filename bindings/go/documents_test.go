@@ -243,3 +243,20 @@ func TestAnEmptyListIsNoAbsentOne(t *testing.T) {
 		}
 	}
 }
+
+func TestANilPointerIsRefusedWithWhatToGive(t *testing.T) {
+	var config *varve.Config
+	_, err := varve.Open("memory:", config)
+	expectError(t, err, varve.ErrInvalidArgument)
+	if want := "a *varve.Config that is nil is no document; for none give nil itself"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+	_, session := inMemory(t)
+	var query map[string]any
+	_, err = session.Count(query)
+	expectError(t, err, varve.ErrInvalidArgument)
+	if err == nil || !strings.Contains(err.Error(), "a map[string]interface {} that is nil") {
+		t.Error(err)
+	}
+}
