@@ -1,7 +1,9 @@
 """Dicts, keyword arguments, JSON text and what JSON cannot hold."""
+import collections.abc
 import ctypes
 import datetime
 import json
+import random
 
 import pytest
 
@@ -153,6 +155,15 @@ def test_results(session):
     assert rest.next is None
     with pytest.raises(varve.BadHandle):
         results.entry(0)
+
+
+def test_results_are_a_sequence_to_everybody_who_asks(session):
+    ids = session.add_batch({"type": "finding", "content": n} for n in range(5))
+    results = session.query()
+    assert isinstance(results, collections.abc.Sequence)
+    assert {result["entry"]["id"] for result in random.sample(results, 5)} == set(ids)
+    assert results.index(results[3]) == 3 and results.count(results[3]) == 1
+    assert results[3] in results and list(reversed(results)) == results[::-1]
 
 
 def test_a_place_among_the_results_is_one_that_64_bits_hold(session):

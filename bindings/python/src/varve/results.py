@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+from collections.abc import Sequence
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union, cast, overload
 
 from . import _call, _raw
@@ -12,7 +13,7 @@ from .errors import BadHandle, Forked
 from .reports import PageExplanation, Result
 
 
-class Results(Handle):
+class Results(Handle, Sequence[Result]):
     """What a query found, in order; a sequence of results, each a dict (varve.Result).
 
         for result in session.query(text="tea"):
