@@ -30,8 +30,16 @@ def test_types_are_whole(tmp_path):
 
 def test_users_of_the_package_are_checked(tmp_path):
     """py.typed is there: a wrong use of a method is an error for its user."""
+    (tmp_path / "vectors.py").write_text(
+        "from typing import Any\n"
+        "class Numpy:\n"
+        "    'An array: of a Sequence it has no index, no count and no reversed.'\n"
+        "    def __len__(self) -> int: return 1\n"
+        "    def __iter__(self) -> Any: return iter([0.5])\n"
+        "    def __contains__(self, number: object) -> bool: return number == 0.5\n")
     user = tmp_path / "user.py"
-    user.write_text("import datetime, varve, varve.aio\n"
+    user.write_text("import collections.abc, datetime, varve, varve.aio\n"
+                    "from vectors import Numpy\n"
                     "session: varve.Session\nother: varve.aio.Session\n"
                     "async def use() -> None:\n"
                     "    number: int = session.count(limit=1)\n"
@@ -62,8 +70,10 @@ def test_users_of_the_package_are_checked(tmp_path):
                     "    number = (await other.stats())['size_bytes']['vectors']\n"
                     "    stats = session.stats()\n"
                     "    stats['sizes']\n"
+                    "    found: collections.abc.Sequence[varve.Result] = session.query()\n"
+                    "    asked = {'vector': Numpy()}\n"
                     "    bad: varve.StoreConfig = {'concurrency': {'exclusiv': True}}\n")
     done = mypy(tmp_path, user)
-    wrong = [7, 8, 32, 33]
+    wrong = [8, 9, 33, 36]
     assert done.stdout.count("error:") == len(wrong), done.stdout
     assert all(f"user.py:{line}: error" in done.stdout for line in wrong), done.stdout

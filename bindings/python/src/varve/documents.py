@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, Dict, List, Sequence, TypedDict, Union
+from typing import Any, Collection, Dict, List, TypedDict, Union
 
 Time = Union[str, datetime.datetime]  # RFC 3339, or a datetime with a zone
 
@@ -90,7 +90,7 @@ class Query(TypedDict, total=False):
     time: TimeQuery
     min_importance: float
     min_relevance: float
-    vector: Sequence[float]
+    vector: Collection[float]  # a sequence; numpy's arrays are none to type checkers
     vector_weight: float
     references: List[str]
     relation: str
