@@ -24,9 +24,14 @@ TEA = {"type": "finding", "content": "green tea", "tags": ["drinks"],
        "usage": {"input_tokens": 412, "output_tokens": 9, "cost_usd": 0.5}}
 
 
+def is_shape(kind):
+    """Whether it is a TypedDict; typing.is_typeddict is new in Python 3.10."""
+    return hasattr(kind, "__total__")
+
+
 def shapes(module):
     return {shape for shape in vars(module).values()
-            if typing.is_typeddict(shape) and shape.__module__ == module.__name__
+            if is_shape(shape) and shape.__module__ == module.__name__
             and not shape.__name__.startswith("_")}
 
 
@@ -39,11 +44,11 @@ class Seen:
     def compare(self, kind, value):
         """The value, which is of this type, and with it all that is in it."""
         origin, inside = typing.get_origin(kind), typing.get_args(kind)
-        if typing.is_typeddict(kind):
+        if is_shape(kind):
             self._compare_members(kind, value)
         elif origin is typing.Union:
             fitting = [each for each in inside
-                       if typing.is_typeddict(each) == isinstance(value, dict)
+                       if is_shape(each) == isinstance(value, dict)
                        and (each is type(None)) == (value is None)]
             assert fitting, f"{value} is no {kind}"
             self.compare(fitting[-1], value)
@@ -270,7 +275,7 @@ def all_members(shape, value):
     for name, kind in typing.get_type_hints(shape).items():
         if name != "after":
             assert name in value, f"{shape.__name__}.{name}"
-            if typing.is_typeddict(kind):
+            if is_shape(kind):
                 all_members(kind, value[name])
 
 
