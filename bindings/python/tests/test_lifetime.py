@@ -333,14 +333,16 @@ def test_after_a_fork_the_childs_calls_are_refused(tmp_path):
     with varve.Store(tmp_path / "store") as store:
         session = store.create_session(session_id="s")
         session.add(ENTRY)
-        results = session.query()
+        results, window = session.query(), varve.Window(5)
+        window.add({"role": "user", "content": "tea"})
         child = os.fork()
         if child == 0:
             code = 1
             try:
                 assert repr(session) == "<varve.Session, of the process before the fork>"
                 assert repr(results) == "<varve.Results, closed>"
-                for call in (lambda: session.id, lambda: len(results), lambda: session.add(ENTRY)):
+                for call in (lambda: session.id, lambda: len(results), lambda: session.add(ENTRY),
+                             lambda: len(window), window.text):
                     with pytest.raises(varve.Forked, match="fork"):
                         call()
                 with varve.Store(tmp_path / "store") as mine:
@@ -350,7 +352,7 @@ def test_after_a_fork_the_childs_calls_are_refused(tmp_path):
             finally:
                 os._exit(code)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert session.count() == 2
+        assert session.count() == 2 and len(window) == 1
         session.add(ENTRY)
 
 

@@ -1,12 +1,14 @@
 """The last so many messages of a conversation, in memory only."""
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any, Dict, List, Optional, Union, cast
 
 from . import _call, _library
 from ._handle import Handle
 from .documents import JsonText
+from .errors import BadHandle
 from .reports import MemoryEntry, Message
 
 
@@ -47,7 +49,11 @@ class Window(Handle):
         _call.call(self._api, self._api.varve_window_clear, self._handle)
 
     def __len__(self) -> int:
-        return cast(int, self._api.varve_window_size(self._handle))
+        count = cast(int, self._api.varve_window_size(self._handle))
+        if count == 0:
+            with contextlib.suppress(BadHandle):  # a closed one is empty
+                self.text()  # says when it is of the process before a fork
+        return count
 
     def close(self) -> None:
         """Frees it."""
