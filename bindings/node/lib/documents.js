@@ -11,7 +11,7 @@ import { invalidArgument } from './errors.js';
  */
 export function members(value) {
   if (typeof value === 'function') throw noMembers('function');
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   const object = asPrinted(value);
   if (Array.isArray(object)) return object;
   if (typeof object !== 'object' || object === null) throw noMembers(value.constructor?.name);

@@ -241,7 +241,8 @@ test('what has no members for JSON is no document, and so not everything', async
   const query = { minImportance: 0.9 };
   const printed = { toJSON: () => '{}' };
   for (const given of [Promise.resolve(query), new Map(Object.entries(query)), new Set(), () => query,
-    Object.create(query), new (class { get text() { return 'coffee'; } })(), printed, new Date()]) {
+    Object.create(query), new (class { get text() { return 'coffee'; } })(), printed, new Date(),
+    new DataView(Buffer.from('{"minImportance":0.9}').buffer), new Float32Array()]) {
     const refused = { name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT' };
     await assert.rejects(session.deleteWhere(given), refused);
     assert.throws(() => session.deleteWhereSync(given), refused);
