@@ -3,14 +3,15 @@ import { AT_ONCE, HANDLE, Resource, callNow, callback, define } from './call.js'
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
   members, resultsOf, resultsOfSync, withoutForm } from './documents.js';
 import { invalidArgument } from './errors.js';
-import { entriesToWire, entryToWire, isTypedArray, metadataToWire, optionsToWire,
+import { asPrinted, entriesToWire, entryToWire, isTypedArray, metadataToWire, optionsToWire,
   stepToWire } from './names.js';
 
 const ALL = 2n ** 64n - 1n;  // SIZE_MAX
 const options = (value) => document(value, optionsToWire);
 
 /** Refuses what JSON has no form for: it would be left out, and the condition with it. */
-function refuseLeftOut(value, place) {
+function refuseLeftOut(given, place) {
+  const value = asPrinted(given);
   const what = withoutForm(value);
   if (what !== null) {
     throw invalidArgument(`${place} is ${what}; leave it out if it is no condition`);

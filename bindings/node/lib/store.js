@@ -5,7 +5,7 @@ import { asObject, document, givesPage, givesReport, members, pagesOf, pagesOfSy
   resultsOfSync, withoutForm } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { parse } from './json.js';
-import { optionsToWire, reportFromWire, toSnake } from './names.js';
+import { asPrinted, optionsToWire, reportFromWire, toSnake } from './names.js';
 import { Memory } from './memory.js';
 import { Session } from './session.js';
 
@@ -20,7 +20,7 @@ function choosing(given) {
   if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     for (const [name, member] of Object.entries(value)) {
       const all = CHOICES.get(toSnake(name));
-      const what = withoutForm(member);
+      const what = withoutForm(asPrinted(member));
       if (all !== undefined && what !== null) {
         throw invalidArgument(`${name} is ${what}; leave it out if ${all} is meant`);
       }

@@ -93,6 +93,31 @@ test('a user that is undefined, or a method that was not called, is not everybod
   assert.equal(store.querySync({ text: 'tea', limit: undefined }).results.length, 1);
 });
 
+test('what prints itself as undefined is no condition either, and nobody\'s name', async (t) => {
+  class Printed {
+    #value;
+    constructor(value) { this.#value = value; }
+    toJSON() { return this.#value; }
+  }
+  const refusal = (message) => ({ name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT', message });
+  const store = openStore(t);
+  const session = store.sessionSync('kitchen', { userId: 'ann' });
+  session.addSync(finding({ user: 'ann', role: 'cook' }));
+  for (const [what, value] of [['undefined', undefined], ['a function', () => 'ann']]) {
+    const given = new Printed(value);
+    assert.throws(() => session.deleteWhereSync({ ids: given }), refusal(/^ids is /));
+    assert.throws(() => session.deleteWhereSync({ content: new Printed({ user: 'ann', role: given }) }),
+      refusal(`content.role is ${what}; leave it out if it is no condition`));
+    await assert.rejects(store.query({ userId: given }),
+      refusal(`userId is ${what}; leave it out if everybody is meant`));
+    await assert.rejects(session.buildContext({ question: 'tea', across: { userId: given } }),
+      refusal(`across.userId is ${what}; leave it out if it is no condition`));
+  }
+  const named = Object.assign(new Printed('ann'), { notPrinted: undefined });
+  assert.equal(store.querySync({ userId: named }).results.length, 1);
+  assert.equal(session.deleteWhereSync({ content: { user: named } }), 1, 'as it is printed');
+});
+
 test('undefined sessions are not every session to a backup and a restore', async (t) => {
   const store = openStore(t);
   store.sessionSync('kitchen').addSync(finding('tea'));
