@@ -1,7 +1,7 @@
 // Documents on their way to a raw function and back.
 import { parse, stringify } from './json.js';
-import { asPrinted, indexFromWire, metadataFromWire, pageFromWire, reportFromWire,
-  entryFromWire } from './names.js';
+import { asPrinted, indexFromWire, metadataFromWire, optionsToWire, pageFromWire, reportFromWire,
+  entryFromWire, toSnake } from './names.js';
 import { callNow } from './call.js';
 import { invalidArgument } from './errors.js';
 
@@ -35,6 +35,28 @@ const noMembers = (name) => invalidArgument(
 export function document(value, toWire) {
   const isText = typeof value === 'string' || value instanceof Uint8Array;
   return isText || value === undefined || value === null ? value : stringify(toWire(members(value)));
+}
+
+/** Options and queries as text. */
+export const options = (value) => document(value, optionsToWire);
+
+/** Members that say whose or which sessions, and what is meant where they are left out. */
+const CHOICES = new Map([['user_id', 'everybody'], ['agent_id', 'everybody'],
+  ['session_ids', 'every session'], ['sessions', 'every session']]);
+
+/** Options with a choice. One that JSON has no form for is a mistake, and would be left out. */
+export function choosing(given) {
+  const value = members(given);
+  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const all = CHOICES.get(toSnake(name));
+      const what = withoutForm(asPrinted(member));
+      if (all !== undefined && what !== null) {
+        throw invalidArgument(`${name} is ${what}; leave it out if ${all} is meant`);
+      }
+    }
+  }
+  return options(value);
 }
 
 export const givesDocument = (text) => parse(text);

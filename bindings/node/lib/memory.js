@@ -1,7 +1,7 @@
 // A memory: what an agent remembers of one user, in three tiers over one store.
 import { AT_ONCE, Resource, define } from './call.js';
-import { document, givesContext, givesPage } from './documents.js';
-import { entryToWire, optionsToWire } from './names.js';
+import { choosing, document, givesContext, givesPage } from './documents.js';
+import { entryToWire } from './names.js';
 
 const entry = (value) => document(value, entryToWire);
 
@@ -28,7 +28,6 @@ define(Memory, {
   clear: { calls: 'varve_memory_clear' },
   store: { calls: 'varve_memory_store', takes: (message) => [entry(message)] },
   search: {
-    calls: 'varve_memory_search', takes: (query) => [document(query, optionsToWire)],
-    gives: givesPage },
+    calls: 'varve_memory_search', takes: (query) => [choosing(query)], gives: givesPage },
   delete: { calls: 'varve_memory_delete', takes: (id, reason) => [id, reason] },
 });

@@ -1,13 +1,12 @@
 // A session: one memory.
 import { AT_ONCE, HANDLE, Resource, callNow, callback, define } from './call.js';
 import { document, givesDocument, givesEntry, givesIndex, givesMetadata, givesPage, givesReport,
-  members, resultsOf, resultsOfSync, withoutForm } from './documents.js';
+  members, options, resultsOf, resultsOfSync, withoutForm } from './documents.js';
 import { invalidArgument } from './errors.js';
-import { asPrinted, entriesToWire, entryToWire, isTypedArray, metadataToWire, optionsToWire,
+import { asPrinted, entriesToWire, entryToWire, isTypedArray, metadataToWire,
   stepToWire } from './names.js';
 
 const ALL = 2n ** 64n - 1n;  // SIZE_MAX
-const options = (value) => document(value, optionsToWire);
 
 /** Refuses what JSON has no form for: it would be left out, and the condition with it. */
 function refuseLeftOut(given, place) {

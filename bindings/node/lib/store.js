@@ -1,33 +1,13 @@
 // A store: one directory, or memory, that holds any number of sessions.
 import { AT_ONCE, HANDLE, Resource, callLater, callNow, callback, define } from './call.js';
 import * as constants from './constants.js';
-import { asObject, document, givesPage, givesReport, members, pagesOf, pagesOfSync, resultsOf,
-  resultsOfSync, withoutForm } from './documents.js';
+import { asObject, choosing, givesPage, givesReport, options, pagesOf, pagesOfSync, resultsOf,
+  resultsOfSync } from './documents.js';
 import { invalidArgument } from './errors.js';
 import { parse } from './json.js';
-import { asPrinted, optionsToWire, reportFromWire, toSnake } from './names.js';
+import { reportFromWire } from './names.js';
 import { Memory } from './memory.js';
 import { Session } from './session.js';
-
-const options = (value) => document(value, optionsToWire);
-/** Members that say whose or which sessions, and what is meant where they are left out. */
-const CHOICES = new Map([['user_id', 'everybody'], ['agent_id', 'everybody'],
-  ['session_ids', 'everybody'], ['sessions', 'every session']]);
-
-/** Options with a choice. One that JSON has no form for is a mistake, and would be left out. */
-function choosing(given) {
-  const value = members(given);
-  if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      const all = CHOICES.get(toSnake(name));
-      const what = withoutForm(asPrinted(member));
-      if (all !== undefined && what !== null) {
-        throw invalidArgument(`${name} is ${what}; leave it out if ${all} is meant`);
-      }
-    }
-  }
-  return options(value);
-}
 
 const asMemory = (handle, store) => new Memory(handle, store);
 const openOrMade = (sessionId, given) =>

@@ -75,17 +75,19 @@ test('a condition that JSON would leave out deletes nothing, at any depth', asyn
 test('a user that is undefined, or a method that was not called, is not everybody', async (t) => {
   const store = openStore(t);
   store.sessionSync('kitchen', { userId: 'ann' }).addSync(finding('tea'));
+  const memory = store.openMemorySync({ userId: 'ann' });
   const values = { undefined: undefined, 'a function': () => 'ann', 'a symbol': Symbol('ann') };
   for (const [name, what] of ['userId', 'agentId', 'sessionIds', 'user_id']
     .flatMap((each) => Object.keys(values).map((kind) => [each, kind]))) {
     const refusal = { name: 'VarveError', code: 'VARVE_INVALID_ARGUMENT',
-      message: `${name} is ${what}; leave it out if everybody is meant` };
+      message: `${name} is ${what}; leave it out if ${
+        name === 'sessionIds' ? 'every session' : 'everybody'} is meant` };
     const whose = { [name]: values[what] };
     for (const ask of [() => store.querySync({ text: 'tea', ...whose }),
       () => [...store.resultsSync(whose)], () => store.listSessionsSync(whose),
       () => [...store.sessionsSync(whose)], () => store.usageSync(whose),
       () => store.createSessionSync(whose), () => store.sessionSync('kitchen', whose),
-      () => store.openMemorySync(whose)]) {
+      () => store.openMemorySync(whose), () => memory.searchSync(whose)]) {
       assert.throws(ask, refusal);
     }
     await assert.rejects(store.query(whose), refusal);
