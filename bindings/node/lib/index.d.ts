@@ -13,6 +13,9 @@ export * from './reports.js';
 export type Time = string;
 export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
 export type JsonText = string | Uint8Array;
+/** An embedding: numbers, and not a Buffer, which is bytes. */
+export type Vector = readonly number[] | Float32Array | Float64Array | Int8Array | Uint8Array
+  | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array;
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface CallOptions {
@@ -77,7 +80,7 @@ export interface Conditions {
   /** Instead of `text`, as a person asks: words and "phrases"; signs and wildcards say nothing. */
   question?: string;
   /** An embedding of the question, for entries that were given theirs by `putVector`. */
-  vector?: readonly number[] | Float32Array | Float64Array;
+  vector?: Vector;
   /** What the vector counts beside the text, 0 to 1. */
   vectorWeight?: number;
   types?: readonly string[];
@@ -183,7 +186,7 @@ export interface SessionOptions {
   ttlPolicy?: 'sliding' | 'fixed';
   decayConfig?: DecayConfig;
   compactionConfig?: CompactionConfig;
-  preferences?: Json | object;
+  preferences?: object;
   durability?: Durability;
   kvCap?: number;
   transcriptCap?: number;
@@ -423,8 +426,8 @@ export class Session extends Resource {
     Promise<string>;
   recordSync(step: Step, payload: Record<string, any> | JsonText): string;
   /** Gives an entry its embedding. */
-  putVector(id: string, values: ArrayLike<number>, options?: CallOptions): Promise<void>;
-  putVectorSync(id: string, values: ArrayLike<number>): void;
+  putVector(id: string, values: Vector, options?: CallOptions): Promise<void>;
+  putVectorSync(id: string, values: Vector): void;
 
   kvSet(key: string, value: string, options?: CallOptions): Promise<void>;
   kvSetSync(key: string, value: string): void;

@@ -102,6 +102,12 @@ export async function main(signal: AbortSignal): Promise<string[]> {
   await store.createSession({ ifExists: 'replace' });
   // @ts-expect-error not an order
   await session.query({ sortBy: 'colour' });
+  // @ts-expect-error not an object
+  await store.createSession({ preferences: 'tea' });
+  // @ts-expect-error not an array
+  await session.putVector(id, { length: 1, 0: 0.5 });
+  await session.putVector((await session.query({ vector: new Int8Array(2) })).results[0].entry.id,
+    new Int8Array(2));
   // @ts-expect-error made by a store only
   new Session();
   for (const { id: said, sessionId, role, tags: given } of (await memory.context('talk')).entries) {
