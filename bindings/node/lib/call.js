@@ -92,6 +92,9 @@ function abortable(start, signal) {
  */
 export async function callLater(owner, name, args, gives, options) {
   const signal = options?.signal;
+  if (signal && typeof signal.throwIfAborted !== 'function') {
+    throw new TypeError('signal must be an AbortSignal');
+  }
   signal?.throwIfAborted();
   if (owner?.[AT_ONCE]) return gives(callNow(name, args), owner);
   if (!signal) return work(owner, name, args, gives);

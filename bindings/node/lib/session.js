@@ -30,6 +30,25 @@ function conditions(given) {
   return options(query);
 }
 
+/** Refuses what would be written as null, which removes a member. */
+function refuseNaN(given, place) {
+  const value = asPrinted(given);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw invalidArgument(`${place} is ${value}; to remove it, give null`);
+  }
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    refuseNaN(member, place === '' ? name : `${place}.${name}`);
+  }
+}
+
+/** A change of metadata. */
+function patch(given) {
+  const changes = members(given);
+  refuseNaN(changes, '');
+  return document(changes, metadataToWire);
+}
+
 /** A context's request: a user that is undefined is a mistake, and would be everybody. */
 function contextRequest(given) {
   const request = members(given);
@@ -96,7 +115,7 @@ define(Session, {
   tags: { calls: 'varve_session_tags', gives: givesReport },
   metadata: { calls: 'varve_session_metadata', gives: givesMetadata },
   update: {
-    calls: 'varve_session_update', takes: (patch) => [document(patch, metadataToWire)] },
+    calls: 'varve_session_update', takes: (changes) => [patch(changes)] },
   sync: { calls: 'varve_session_sync' },
   stats: { calls: 'varve_session_stats', gives: givesReport },
   files: { calls: 'varve_session_files', gives: givesReport },

@@ -51,7 +51,8 @@ export class Store extends Resource {
   }
 
   /** Sends log lines to `receiver(line, level)`; null stops them. */
-  setLog(receiver, { level = 'info' } = {}) {
+  setLog(receiver, options) {
+    const { level = 'info' } = options ?? {};
     const least = typeof level === 'number' ? level : LEVELS.indexOf(level);
     if (least < 0) {
       throw invalidArgument(`level is ${level}; it must be one of ${LEVELS.join(', ')}`);

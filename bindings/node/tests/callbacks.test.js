@@ -19,7 +19,7 @@ test('log lines come on this thread, before the call is answered', async (t) => 
   const lock = lines.find(([, line]) => line.message === 'lock acquired')[1];
   assert.equal(lock.sessionId, 's');
   assert.equal(typeof lock.metadata.waitMs, 'number');
-  store.setLog(null);
+  store.setLog(null, null);
   lines.length = 0;
   session.addSync(finding('y'));
   await session.add(finding('z'));

@@ -341,6 +341,28 @@ test('dispose and asyncDispose close', async (t) => {
   assert.equal(store.statsSync().sessionsOpen, 0);
 });
 
+test('a number that is none removes nothing from the metadata', async (t) => {
+  const session = openStore(t).createSessionSync({ ttlHours: 24 });
+  class Setting { constructor(value) { this.value = value; } toJSON() { return this.value; } }
+  for (const [change, message] of [
+    [{ ttlHours: 0 / 0 }, 'ttlHours is NaN; to remove it, give null'],
+    [{ ttlHours: new Setting(-Infinity) }, 'ttlHours is -Infinity; to remove it, give null'],
+    [{ decayConfig: { minDecayFactor: NaN } },
+      'decayConfig.minDecayFactor is NaN; to remove it, give null']]) {
+    await assert.rejects(session.update(change), { code: 'VARVE_INVALID_ARGUMENT', message });
+  }
+  assert.equal(session.metadataSync().ttlHours, 24);
+  session.updateSync({ ttlHours: null });
+  assert.equal(session.metadataSync().ttlHours, undefined);
+});
+
+test('what is no signal is refused', async (t) => {
+  const session = openStore(t).createSessionSync();
+  await assert.rejects(session.add(finding(1), { signal: 5 }),
+    { name: 'TypeError', message: 'signal must be an AbortSignal' });
+  assert.equal(session.countSync(), 0);
+});
+
 test('an abort before the call begins keeps it from beginning', async (t) => {
   const session = openSession(t);
   const signal = AbortSignal.abort(new Error('no more'));
