@@ -286,7 +286,7 @@ class LineReader {
     } else {
       out->text = tool_text({"arguments", "args", "input", "message"});
     }
-    if (!transfer::is_answered_item(item_)) return;
+    if (!is_answered_) return;
     out->is_answered = true;
     if (!is_given) return;  // all of it is told
     if (!is_empty(find("output"))) out->text.append("\n").append(text_of(find("output")));
@@ -318,8 +318,9 @@ class LineReader {
   void read_item() {
     std::string kind;
     if (is_string(find("role")) || !json::decode_raw_string(find("type"), &kind)) return;
-    const bool is_item = is_string(find("call_id")) ? kind.ends_with(transfer::kItemCall)
-                                                    : transfer::is_answered_item(kind);
+    const bool awaits_result = is_string(find("call_id"));
+    is_answered_ = !awaits_result && transfer::is_answered_item(kind);
+    const bool is_item = awaits_result ? kind.ends_with(transfer::kItemCall) : is_answered_;
     if (is_item) item_ = std::move(kind);
   }
 
@@ -343,8 +344,9 @@ class LineReader {
   json::Document& scratch_;
   bool is_canonical_;
   bool is_wrong_ = false;
-  bool is_of_chat_ = false;  // by its type
-  std::string item_;         // the kind of a call that is no message
+  bool is_of_chat_ = false;   // by its type
+  std::string item_;          // the kind of a call that is no message
+  bool is_answered_ = false;  // such a call, with what came out
   std::string_view content_;
   std::vector<Member> members_;  // of the content
 };

@@ -19,7 +19,8 @@ using varve::json::Tree;
 
 constexpr std::string_view kNewest = R"({"retrieve":[{"recency":1000}],"budget":)"
                                      R"({"max_tokens":1000000},"format":")";
-constexpr std::string_view kQuestion = R"({"question":"sun","budget":{"max_tokens":200},"format":")";
+constexpr std::string_view kQuestion = R"({"question":"sun","budget":{"max_tokens":200},)"
+                                       R"("format":")";
 
 Tree parsed(std::string_view text) {
   auto tree = Tree::parse(text, varve::json::Limits());

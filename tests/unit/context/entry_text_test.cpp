@@ -98,6 +98,8 @@ TEST(EntryText, OfACallOfOpenAisOwnToolsIsWhatItDid) {
   EXPECT_EQ(shown("tool_call", call + R"("output":"7","error":null})"), "tool_call: roll {}\n7");
   EXPECT_EQ(shown("tool_call", call + R"("output":null,"error":"no dice"})"),
             "tool_call: roll {}\nerror: no dice");
+  // With the id by which a result would name it, it awaits one.
+  EXPECT_EQ(shown("tool_call", call + R"("call_id":"c","output":"7"})"), "tool_call: roll {}");
   // Of another call, nobody knows that it is one of these.
   EXPECT_EQ(shown("tool_call", R"({"type":"phone_call","to":"Ann"})"),
             R"(tool_call: {"to":"Ann","type":"phone_call"})");
