@@ -114,6 +114,34 @@ class Watch(CliTest):
         for words in (("watch", "--once"), ("stats", "--all"), ("stats", "notes")):
             self.assertRegex(self.run_cli(*words).stdout, "(?m)  metadata.json$")
 
+    def test_a_session_that_cannot_be_opened_is_shown(self):
+        self.notes(2)
+        self.run_cli("add", "other", "tea", "--create")
+        log = self.session_file("other", "memory.jsonl")
+        log.unlink()
+        log.mkdir()
+        lines = self.run_cli("watch", "--once").stdout.splitlines()
+        self.assertIn("2 sessions, 2 entries, ", lines[0])
+        self.assertRegex(lines[2], "^other +cannot open .*memory.jsonl.*directory")
+        first, second = self.run_json("watch", "--once")["sessions"]
+        self.assertEqual((first["session_id"], first["stats"]), ("other", {}))
+        self.assertRegex(first["reason"], "cannot open .*memory.jsonl.*directory")
+        self.assertEqual((second["session_id"], second["reason"]), ("notes", ""))
+        self.run_cli("watch", "other", "--once", exit_code=4)
+
+    def test_one_that_can_be_opened_again_is_watched(self):
+        self.notes(2)
+        log = self.session_file("notes", "memory.jsonl")
+        aside = log.with_name("aside")
+        log.rename(aside)
+        log.mkdir()
+        live = Live(self, "--interval", "86400")
+        live.read_until("cannot open")
+        log.rmdir()
+        aside.rename(log)
+        live.type(" ")
+        live.read_until("1 session, 2 entries")
+
     def test_who_writes_is_shown(self):
         self.notes(1)
         path = self.session_file("notes", "lock")

@@ -3,6 +3,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "cli/arguments/command.h"
 #include "cli/arguments/operands.h"
@@ -33,13 +34,11 @@ int64_t now_ms() { return static_cast<int64_t>(std::time(nullptr)) * 1000; }
 
 // A watched session, as of the last two looks.
 struct Watched {
-  explicit Watched(Session opened) : session(std::move(opened)) {}
-
-  Session session;
-  std::string text;  // what varve_session_stats said
+  std::optional<Session> session;  // none until it could be opened
+  std::string text;                // what varve_session_stats said
   json::object stats;
-  std::string failure;
-  int64_t added = 0;  // since the look before
+  std::string failure;  // why the last look failed
+  int64_t added = 0;    // since the look before
   int64_t deleted = 0;
 };
 
@@ -52,7 +51,7 @@ class Watch {
   Outcome look() {
     if (Outcome outcome = find_sessions()) return outcome;
     for (auto item = watched_.begin(); item != watched_.end();) {
-      item = look_at(item->second) ? std::next(item) : watched_.erase(item);
+      item = look_at(item->first, item->second) ? std::next(item) : watched_.erase(item);
     }
     return {};
   }
@@ -98,7 +97,7 @@ class Watch {
     if (!ids.ok()) return std::move(ids.failure());
     for (const std::string& id : *ids) {
       if (watched_.size() >= kWatchedMax) break;
-      if (!watched_.contains(id)) (void)open(id);  // deleted meanwhile, or unreadable: not watched
+      watched_.try_emplace(id);
     }
     return {};
   }
@@ -106,7 +105,7 @@ class Watch {
   Outcome open(const std::string& id) {
     Result<Session> session = invocation_.open_session(store_, id);
     if (!session.ok()) return std::move(session.failure());
-    watched_.emplace(id, Watched(std::move(*session)));
+    watched_[id].session = std::move(*session);
     return {};
   }
 
@@ -135,9 +134,16 @@ class Watch {
     return ids;
   }
 
-  // False when the session is gone.
-  static bool look_at(Watched& row) {
-    Result<std::string> text = row.session.stats();
+  Result<std::string> stats_of(const std::string& id, Watched& row) {
+    if (!row.session) {
+      if (Outcome failure = open(id)) return *std::move(failure);
+    }
+    return row.session->stats();
+  }
+
+  // False when the session is gone. One that cannot be opened is shown with the reason.
+  bool look_at(const std::string& id, Watched& row) {
+    Result<std::string> text = stats_of(id, row);
     if (!text.ok()) {
       row.failure = text.failure().message;
       return text.failure().status != VARVE_NOT_FOUND;
@@ -159,9 +165,11 @@ class Watch {
   [[nodiscard]] std::vector<const Row*> by_change() const {
     std::vector<const Row*> rows;
     for (const Row& row : watched_) rows.push_back(&row);
-    std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
-      return string_at(a->second.stats, "modified") > string_at(b->second.stats, "modified");
-    });
+    const auto order = [](const Row* row) {  // first those of which nothing is known
+      return std::pair(row->second.text.empty(), string_at(row->second.stats, "modified"));
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const Row* a, const Row* b) { return order(a) > order(b); });
     return rows;
   }
 
@@ -172,6 +180,7 @@ class Watch {
     };
     const std::string modified = string_at(row.stats, "modified");
     const auto modified_ms = timestamp_ms(modified);
+    if (row.text.empty()) return {item.first, "", "", "", "", "", "", "", row.failure};
     return {item.first,
             format_count(integer_at(row.stats, "entries")),
             change(row.added, "+"),
@@ -190,7 +199,8 @@ class Watch {
       items.push_back(object_text({{"session_id", quote(row->first)},
                                    {"added", std::to_string(row->second.added)},
                                    {"deleted", std::to_string(row->second.deleted)},
-                                   {"stats", row->second.text.empty() ? "{}" : row->second.text}}));
+                                   {"stats", row->second.text.empty() ? "{}" : row->second.text},
+                                   {"reason", quote(row->second.failure)}}));
     }
     invocation_.print(object_text({{"sessions", array_text(items)}}));
   }
@@ -260,7 +270,8 @@ Command watch_command() {
           "[SESSION]",
           "Shows the sessions of a store, most recently changed first: entries, how many were "
           "added and deleted since the previous look, size, how much of the limit that is, who is "
-          "writing, and damage. Changes nothing.\n\n"
+          "writing, and damage. One that cannot be opened is shown with the reason. Changes "
+          "nothing.\n\n"
           "On a terminal the picture is drawn in place; q or Ctrl-C ends it, space looks at once. "
           "Elsewhere each look is a block of lines, with --json an object. Of more than 256 "
           "sessions, the most recently used are shown.",
