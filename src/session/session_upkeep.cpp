@@ -74,7 +74,7 @@ Result<json::Tree> Session::rebuild_index() {
   Core& core = parts_->core;
   const int64_t start_us = core.context.clock->monotonic_us();
   VARVE_TRY(session::rebuild_index(core));
-  parts_->writer.save_snapshot(Saving::kAlways);
+  parts_->writer.save_snapshot(Saving::kAlways, Patience::kOfAWrite);
   const int64_t duration_us = core.context.clock->monotonic_us() - start_us;
   json::Tree report = json::Tree::object();
   const std::shared_lock lock(core.index_mutex);

@@ -216,7 +216,7 @@ Status Writer::run_upkeep(std::string_view operation, std::function<Status()> ca
   return submit(request);
 }
 
-void Writer::save_snapshot(Saving saving) noexcept {
+void Writer::save_snapshot(Saving saving, Patience patience) noexcept {
   try {
     const std::unique_lock one_at_a_time(snapshot_mutex_, std::try_to_lock);
     if (!one_at_a_time.owns_lock() || !core_.storage->writable()) return;
@@ -228,7 +228,9 @@ void Writer::save_snapshot(Saving saving) noexcept {
       return Status();
     });
     request.recover = false;
-    request.lock_wait_ms = saving == Saving::kAlways ? kPatientWaitMs : 0;
+    if (patience == Patience::kLittle) {
+      request.lock_wait_ms = saving == Saving::kAlways ? kPatientWaitMs : 0;
+    }
     (void)submit(request).ok();
   } catch (const std::bad_alloc&) {
     // The next save may have memory. Without index.bin, opening takes longer, and that is all.

@@ -53,6 +53,12 @@ struct WriteRequest {
   }
 };
 
+// How long to wait for the lock.
+enum class Patience : uint8_t {
+  kLittle,   // what is done may as well be done later
+  kOfAWrite  // the configured timeout
+};
+
 class Writer {
  public:
   // The ids that earlier requests of a group add, or delete.
@@ -86,8 +92,8 @@ class Writer {
 
   // Saves index.bin, after indexing a bounded part of the missing words. Best effort, also when an
   // allocation fails: what was answered stays answered. Waits little for other processes, which may
-  // save it too.
-  void save_snapshot(Saving saving) noexcept;
+  // save it too, unless the host asked for nothing else.
+  void save_snapshot(Saving saving, Patience patience = Patience::kLittle) noexcept;
 
   // For a kCall that will write; kAdd makes room itself.
   [[nodiscard]] Room& room() { return room_; }

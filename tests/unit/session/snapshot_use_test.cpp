@@ -420,6 +420,23 @@ TEST_F(SnapshotUse, RebuildingTheIndexReplacesIt) {
   EXPECT_EQ(disk_.bytes("index.bin"), right);
 }
 
+// Others may write all the time; then the lock is rarely had at once.
+TEST_F(SnapshotUse, ARebuildWaitsForTheLockAsAWriteDoes) {
+  auto session = disk_.open();
+  ASSERT_TRUE(session->add(entry_text("a")).ok());
+  const auto other = disk_.disk.process(7);
+  const auto holder = *disk_.storage(other.get());
+  ASSERT_TRUE(holder->lock(host_.clock.monotonic_us(), "write", nullptr).ok());
+  const int64_t before_us = host_.clock.slept_us();
+  ASSERT_TRUE(session->rebuild_index().ok());
+  EXPECT_EQ(host_.clock.slept_us() - before_us, 5'000'000);
+  EXPECT_EQ(host_.counters.lock_timeouts.load(), 1u);
+  EXPECT_EQ(index_stats(*session).get_int64("covered_bytes"), 0);
+  holder->unlock();
+  ASSERT_TRUE(session->rebuild_index().ok());
+  EXPECT_GT(index_stats(*session).get_int64("covered_bytes"), 0);
+}
+
 TEST_F(SnapshotUse, AFailureToSaveItFailsNothing) {
   auto session = disk_.open();
   disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
