@@ -155,9 +155,10 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   }
   const std::string entry = entry_of_message(std::move(message)).canonical();
   const std::string into(session_id);
+  const uint64_t begun = uses();
   VARVE_TRY_ASSIGN(std::string id, add(into, session_options(into), entry));
   try {
-    work_on(into, {id}, false);
+    work_on(into, id, begun);
   } catch (const std::bad_alloc&) {
     leave(into);  // it is recorded, but working memory would lack it
   }
@@ -192,6 +193,7 @@ Status Memory::collect(std::string_view session_id, Context* context) {
 
 Status Memory::load(std::string_view session_id) {
   VARVE_TRY_ASSIGN(const auto session, open(session_id));
+  const uint64_t begun = uses();
   std::vector<std::string> ids;
   VARVE_TRY(visit_entries(*session, newest_first(std::min(options_.window, kEntriesAtATime)),
                           [&](const session::QueryResult& entry) -> Result<bool> {
@@ -199,7 +201,7 @@ Status Memory::load(std::string_view session_id) {
                             return ids.size() < options_.window;
                           }));
   std::reverse(ids.begin(), ids.end());
-  work_on(session->id(), ids, true);
+  replace_working(session->id(), std::move(ids), begun);
   return {};
 }
 
@@ -346,16 +348,37 @@ std::vector<std::string> Memory::working_ids(const std::string& session_id) {
   const auto known = working_.find(session_id);
   if (known == working_.end()) return ids;
   known->second.last_use = ++use_count_;
-  for (size_t i = 0; i < known->second.ids.size(); ++i) ids.push_back(known->second.ids[i]);
+  for (size_t i = 0; i < known->second.ids.size(); ++i) ids.push_back(known->second.ids[i].id);
   return ids;
 }
 
-void Memory::work_on(const std::string& session_id, const std::vector<std::string>& ids,
-                     bool anew) {
+uint64_t Memory::uses() {
+  const std::lock_guard lock(mutex_);
+  return use_count_;
+}
+
+void Memory::work_on(const std::string& session_id, const std::string& id, uint64_t begun) {
   const std::lock_guard lock(mutex_);
   Working& working = place_for(session_id);
-  if (anew) working.ids.clear();
-  for (const auto& id : ids) working.ids.push(id);
+  // Since the entry was added, a load may have found it.
+  for (size_t i = 0; working.last_load > begun && i < working.ids.size(); ++i) {
+    if (working.ids[i].id == id) return;
+  }
+  working.ids.push({id, use_count_});
+}
+
+void Memory::replace_working(const std::string& session_id, std::vector<std::string> ids,
+                             uint64_t begun) {
+  const std::lock_guard lock(mutex_);
+  Working& working = place_for(session_id);
+  // What was recorded since the log was asked may not have been found.
+  for (size_t i = 0; i < working.ids.size(); ++i) {
+    const auto& [id, use] = working.ids[i];
+    if (use > begun && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  working.ids.clear();
+  for (auto& id : ids) working.ids.push({std::move(id), use_count_});
+  working.last_load = use_count_;
 }
 
 void Memory::leave(std::string_view session_id) noexcept {
@@ -372,7 +395,7 @@ Memory::Working& Memory::place_for(const std::string& session_id) {
           working_.begin(), working_.end(),
           [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
     }
-    Working fresh{Ring<std::string>(options_.window), 0};
+    Working fresh{Ring<Selected>(options_.window)};
     place = working_.emplace(session_id, std::move(fresh)).first;
   }
   place->second.last_use = ++use_count_;

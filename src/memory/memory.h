@@ -69,9 +69,15 @@ class Memory {
 
  private:
   using SessionPointer = std::shared_ptr<session::Session>;
+  struct Selected {
+    std::string id;
+    uint64_t use = 0;  // that selected it
+  };
+  // Times are numbers of uses.
   struct Working {
-    Ring<std::string> ids;  // some of these entries may no longer exist
+    Ring<Selected> ids;  // some of these entries may no longer exist
     uint64_t last_use = 0;
+    uint64_t last_load = 0;
   };
   struct Context;
 
@@ -85,7 +91,10 @@ class Memory {
   void keep_open(const SessionPointer& session);
   void let_go(std::string_view session_id);
   std::vector<std::string> working_ids(const std::string& session_id);
-  void work_on(const std::string& session_id, const std::vector<std::string>& ids, bool anew);
+  uint64_t uses();
+  // `begun`: uses() before the log was written or asked, since when other calls may have done so.
+  void work_on(const std::string& session_id, const std::string& id, uint64_t begun);
+  void replace_working(const std::string& session_id, std::vector<std::string> ids, uint64_t begun);
   void leave(std::string_view session_id) noexcept;
   // Under mutex_.
   std::vector<SessionPointer>::iterator find_open(std::string_view session_id);

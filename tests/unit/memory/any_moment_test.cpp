@@ -1,4 +1,4 @@
-// Sessions that another process ends at any moment of a call on a memory.
+// What another process or thread does at any moment of a call on a memory.
 #include "memory/memory.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "unit/store/catalog_rig.h"
 
@@ -68,6 +69,67 @@ TEST_F(MemoryAtAnyMoment, AnEntryIsDeletedInTheOtherThatHasIt) {
     EXPECT_TRUE(removed.ok()) << id << ": " << removed.message();
   });
 }
+
+// Calls a function whenever a call begins or ends, which asks for this time.
+class WatchedClock : public test::ManualClock {
+ public:
+  std::function<void()> watch;
+  int64_t monotonic_us() override {
+    if (const auto seen = std::exchange(watch, {})) {  // what it does itself is not watched
+      seen();
+      watch = seen;
+    }
+    return test::ManualClock::monotonic_us();
+  }
+};
+
+class MemoryBesideAnother : public testing::Test {
+ protected:
+  using Call = std::function<void(Memory& memory)>;
+
+  // Does `other` at the first moment of `call`, then, in another store, at the second, until
+  // there are no more. The window of two has both entries each time.
+  void run(const Call& call, const Call& other) {
+    for (uint64_t count = 1, nth = 1; count >= nth && !HasFailure(); ++nth) {
+      auto store = store::Store::open("memory:", {}, {&disk_, &clock_, &random_});
+      ASSERT_TRUE(store.ok()) << store.status().message();
+      Memory memory(**store, MemoryOptions{.user_id = {}, .agent_id = {}, .window = 2});
+      record(memory, "first");
+      count = 0;
+      clock_.watch = [&] {
+        if (++count == nth) other(memory);
+      };
+      call(memory);
+      clock_.watch = {};
+      if (count < nth) other(memory);
+      EXPECT_EQ(ids_in_context(memory), "first second ") << "at moment " << nth;
+    }
+  }
+  static void record(Memory& memory, const std::string& id) {
+    const auto recorded = memory.record("s", R"({"content":"tea","id":")" + id + "\"}");
+    EXPECT_TRUE(recorded.ok()) << recorded.status().message();
+  }
+  static void record_second(Memory& memory) { record(memory, "second"); }
+  static void load(Memory& memory) {
+    const Status loaded = memory.load("s");
+    EXPECT_TRUE(loaded.ok()) << loaded.message();
+  }
+  static std::string ids_in_context(Memory& memory) {
+    const auto context = memory.context("s", 0);
+    if (!context.ok()) return context.status().message();
+    std::string ids;
+    for (const auto& entry : context->get("entries")->items()) ids += entry.get_string("id") + ' ';
+    return ids;
+  }
+
+  io::SimulatedFileSystem disk_;
+  WatchedClock clock_;
+  test::SeededRandom random_;
+};
+
+TEST_F(MemoryBesideAnother, ALoadKeepsWhatIsRecordedMeanwhile) { run(load, record_second); }
+
+TEST_F(MemoryBesideAnother, WhatALoadHasFoundTakesNoSecondPlace) { run(record_second, load); }
 
 }  // namespace
 }  // namespace varve::memory
