@@ -22,14 +22,32 @@ const json::Tree* text_in(const json::Tree& content) {
   return nullptr;
 }
 
-std::string markdown_of(const json::Tree& content) {
-  if (content.is_string()) return content.text();
+// An import has the parts of a content beside their text; recorded as it is, it is a list.
+json::Tree as_imported(const json::Tree& content) {
+  const bool is_said = text_in(content) != nullptr || content.get("parts") != nullptr;
+  if (is_said || content.get_string("role").empty()) return content;
+  for (const auto name : {"message", "content"}) {
+    const json::Tree* parts = content.get(name);
+    if (parts == nullptr || parts->items().empty()) continue;
+    json::Tree message = content;
+    message.set("parts", *parts);
+    if (std::string text = text_of_content(*parts); !text.empty()) {
+      message.set("message", json::Tree::string(text));
+    }
+    return message;
+  }
+  return content;
+}
+
+std::string markdown_of(const json::Tree& given) {
+  if (given.is_string()) return given.text();
+  const json::Tree content = as_imported(given);
   const json::Tree* text = content.is_object() ? text_in(content) : nullptr;
   const auto calls = content.is_object() ? calls_in(content) : std::vector<ToolTurn>();
   const std::string role = content.get_string("role");
   const std::string data = role.empty() ? std::string() : data_in(content);
   if (text == nullptr && calls.empty() && data.empty()) {
-    return "```json\n" + content.pretty() + "```";
+    return "```json\n" + given.pretty() + "```";
   }
   std::string shown = role.empty() ? "" : "**" + role + "**:";
   std::string said = text == nullptr ? std::string() : text->text();

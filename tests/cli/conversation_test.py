@@ -197,6 +197,27 @@ class ChatLog(Conversation):
         self.assertEqual([line[7:].removeprefix("user").strip() for line in lines],
                          ["[image/png a.png]", "Look", "", "[file]", "[image]"])
 
+    def test_parts_are_shown_as_text_where_they_are_as_a_memory_records_them(self):
+        picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBOR"}}
+        call = {"type": "tool_use", "id": "c", "name": "look", "input": {"q": 1}}
+        result = {"type": "tool_result", "tool_use_id": "c", "is_error": True,
+                  "content": [{"type": "text", "text": "nothing"}]}
+        shown = [([{"type": "text", "text": "See"}, picture], ["See", "", "[image_url]"]),
+                 ([{"type": "thinking", "thinking": "hm"}, "I look.", call],
+                  ["I look.", 'look {"q":1}']),
+                 ([call], ['look {"q":1}']), ([result], ["error: nothing"]),
+                 ([{"type": "thinking", "thinking": "hm"}], [""]),
+                 ([{"type": "file", "file": {"filename": "a.pdf"}}], ["[file a.pdf]"]),
+                 ([{"inlineData": {"mimeType": "image/png"}}], ["[image/png]"]),
+                 ([1, {}], ["[1,{}]"]),
+                 ([{"unknown": 1}], ['[{"unknown":1}]'])]
+        for parts, _ in shown:
+            self.run_cli("add", "parts", "-", "--json-entry", "--create", stdin=json.dumps(
+                {"type": "message", "content": {"role": "user", "message": parts}}))
+        lines = self.run_cli("chat-log", "parts").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].removeprefix("user").strip() for line in lines],
+                         [line for _, lines in shown for line in lines])
+
     def test_a_fact_about_somebody_with_a_role_is_shown(self):
         entry = {"id": "e", "type": "finding", "content": {"role": "CTO", "name": "Ann"}}
         self.run_cli("import", "facts", "-", stdin=json.dumps(entry))

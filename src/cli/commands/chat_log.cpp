@@ -76,10 +76,41 @@ void append_call_of_part(const json::value& part, std::string* said) {
   }
 }
 
+void append_lines(const std::string& text, std::string* said) {
+  said->append(said->empty() || text.empty() ? "" : "\n\n").append(text);
+}
+
 // A picture or a file that no text tells, after what was said: its kind, and its name.
 void append_data(std::string_view kind, const std::string& name, std::string* said) {
-  said->append(said->empty() ? "" : "\n\n").append("[").append(kind);
-  said->append(name.empty() ? "" : " ").append(name).append("]");
+  append_lines("[" + std::string(kind) + (name.empty() ? "" : " ") + name + "]", said);
+}
+
+// What a model thinks, as Anthropic and Gemini have it among the parts of a message.
+bool is_thought_part(const json::value& part) {
+  if (!part.is_object()) return false;
+  const std::string type = string_at(part.get_object(), "type");
+  return type.ends_with("thinking") || type.starts_with("reasoning") ||
+         bool_at(part.get_object(), "thought");
+}
+
+// Of what a model thinks and calls, nothing; of a picture, and what else has no text, its kind and
+// its name.
+std::string text_of_part(const json::value& part) {
+  if (part.is_string()) return std::string(part.get_string());
+  if (!part.is_object() || is_thought_part(part)) return {};
+  const json::object& object = part.get_object();
+  std::string text = string_at(object, "text");
+  if (text.empty()) text = string_at(object_at(object, "text"), "value");
+  if (text.empty()) text = string_at(object, "refusal");
+  if (text.empty()) text = string_at(object, "content");
+  for (const auto& inner : array_at(object, "content")) append_lines(text_of_part(inner), &text);
+  if (bool_at(object, "is_error")) text.insert(0, text.empty() ? "error" : "error: ");
+  const std::string kind = string_at(object, "type");
+  const bool is_told = kind.empty() || kind.ends_with("tool_use") || kind.ends_with("_result");
+  if (!text.empty() || is_told || object.contains("text")) return text;
+  const json::object& file = object_at(object, "file");
+  append_data(kind, text_at(file.empty() ? object : file, {"filename", "title", "name"}), &text);
+  return text;
 }
 
 // Gemini has them in the part.
@@ -103,6 +134,28 @@ void append_data_of_message(const json::object& message, std::string* said) {
   for (const auto& image : array_at(message, "images")) {
     if (image.is_string()) append_data("image", {}, said);
   }
+}
+
+// An import has the parts of a content beside their text; recorded as it is, it is a list.
+json::object as_imported(json::object message) {
+  if (string_at(message, "role").empty() || message.contains("parts")) return message;
+  for (const char* name : {"message", "content"}) {
+    const json::array parts = array_at(message, name);
+    if (parts.empty()) continue;
+    std::string text;
+    std::string beside;
+    for (const auto& part : parts) {
+      append_lines(text_of_part(part), &text);
+      append_data_of_part(part, &beside);
+      append_call_of_part(part, &beside);
+    }
+    const bool is_thought = std::all_of(parts.begin(), parts.end(), is_thought_part);
+    if (text.empty() && beside.empty() && !is_thought) return message;
+    message[name] = text;
+    message["parts"] = parts;
+    return message;
+  }
+  return message;
 }
 
 // What a message of a chat says and what it calls, a line each.
@@ -170,14 +223,6 @@ std::string tool_detail(const json::object& object) {
   return detail.empty() ? other_members(object) : detail;
 }
 
-// What a model thinks, as Anthropic and Gemini have it among the parts of a message.
-bool is_thought_part(const json::value& part) {
-  if (!part.is_object()) return false;
-  const std::string type = string_at(part.get_object(), "type");
-  return type.ends_with("thinking") || type.starts_with("reasoning") ||
-         bool_at(part.get_object(), "thought");
-}
-
 // Whether it has a role, and no other member that is more than null or empty, but whose it is, when
 // it came, what it took and what the model thought. As in a context (docs/context.md#formats): of a
 // fact about somebody with a role, all of that is what is known.
@@ -224,7 +269,7 @@ Turn turn_of(const json::object& entry) {
   turn.speaker = type;
   const auto* content = entry.if_contains("content");
   if (content != nullptr && content->is_object()) {
-    const json::object& object = content->get_object();
+    const json::object object = as_imported(content->get_object());
     const std::string role = string_at(object, "role");
     const bool is_tool = type == "tool_call" || type == "tool_result";
     if (!role.empty() && !is_tool) turn.speaker = role;

@@ -88,6 +88,28 @@ TEST(EntryWriter, MarkdownHasTheKindOfAPicture) {
   }
 }
 
+// As a memory records them: the list that chat programs have for a content.
+TEST(EntryWriter, MarkdownHasTheTextOfPartsAsTheyWereRecorded) {
+  for (const auto& [content, expected] :
+       {std::pair{R"({"role":"user","message":[{"type":"text","text":"Look"},)"
+                  R"({"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]})",
+                  "`a`\n\n**user**: Look\n\n[image_url]\n\n_importance"},
+        std::pair{R"({"role":"assistant","content":[{"type":"text","text":"I look."},)"
+                  R"({"type":"tool_use","id":"1","name":"f","input":{}}]})",
+                  "`a`\n\n**assistant**: I look.\n\n    f {}\n\n_importance"},
+        std::pair{R"({"role":"assistant","message":[{"type":"tool_use","name":"f","input":{}}]})",
+                  "`a`\n\n**assistant**:\n\n    f {}\n\n_importance"},
+        std::pair{R"({"role":"user","message":[1]})",
+                  "```json\n{\n  \"message\": [\n    1\n  ],\n  \"role\": \"user\"\n}\n```"},
+        std::pair{R"({"message":[{"text":"no role"}]})", "```json\n{\n  \"message\": ["}}) {
+    EntryWriter writer(ExportFormat::kMarkdown);
+    std::string out;
+    const std::string line = std::string(R"({"id":"a","content":)") + content + "}";
+    ASSERT_TRUE(writer.entry(line, out).ok());
+    EXPECT_NE(out.find(expected), std::string::npos) << out;
+  }
+}
+
 TEST(EntryWriter, MarkdownNamesTagsWhereThereAreSome) {
   for (const auto& [tags, expected] :
        {std::pair{R"(["a","b"])", "_importance 0.5, tags `a` `b`_\n"},
