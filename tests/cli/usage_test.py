@@ -41,6 +41,15 @@ class Usage(CliTest):
         self.assertEqual(self.rows("--by", "day")[1:-1],
                          ["2026-01-09 1 1,200 30 $0.25", "2026-01-10 2 5 7 $0"])
 
+    def test_a_cost_too_small_to_be_shown_is_not_nothing(self):
+        for cost, shown in [(0.00003, "<$0.0001"), (0.00004999, "<$0.0001"), (0.00005, "$0.0001"),
+                            (0.0001, "$0.0001"), (1e-9, "<$0.0001"), (0, "$0")]:
+            with self.subTest(cost=cost):
+                name = f"small-{cost}".replace(".", "-")
+                self.run_cli("import", name, "-",
+                             stdin=line(1, "2026-01-10T10:00:00Z", cost_usd=cost))
+                self.assertEqual([row.split()[-1] for row in self.rows(name)[1:]], [shown] * 2)
+
     def test_filters(self):
         self.assertEqual(self.rows("--user", "bob")[1:-1], ["two 1 0 7 $0"])
         self.assertEqual(self.rows("two", "one")[1:-1], ["one 2 1,205 30 $0.25", "two 1 0 7 $0"])

@@ -15,7 +15,8 @@
 namespace varve::cli {
 namespace {
 
-constexpr int kCostDigits = 4;  // behind the point
+constexpr int kCostDigits = 4;                        // behind the point
+constexpr std::string_view kCostUnseen = "<$0.0001";  // with so many digits
 
 struct UsageOptions {
   Operands operands;
@@ -58,7 +59,9 @@ Result<std::string> filter_of(const UsageOptions& options, const std::vector<std
 }
 
 std::string cost_text(const json::object& usage) {
-  return "$" + format_number(number_at(usage, "cost_usd"), kCostDigits);
+  const double cost = number_at(usage, "cost_usd");
+  const std::string shown = format_number(cost, kCostDigits);
+  return cost > 0 && shown == "0" ? std::string(kCostUnseen) : "$" + shown;
 }
 
 void print_report(Invocation& invocation, const json::object& report, const Grouping& grouping) {
