@@ -7,9 +7,9 @@
 //	defer store.Close()
 //	session, err := store.Session("kitchen", varve.SessionOptions{UserID: "ann"})
 //	...
-//	id, err := session.Add(varve.Entry{Type: "finding", Content: "tea, not coffee"})
+//	id, err := session.Add(varve.Entry{Type: "finding", Content: "Ann drinks tea, not coffee"})
 //	...
-//	for result, err := range session.Find(varve.Query{Text: "what to drink?"}) {
+//	for result, err := range session.Find(varve.Query{Question: "What does Ann drink?"}) {
 //		...
 //	}
 //

@@ -23,9 +23,9 @@
  *   if (varve_store_open("./memory", VARVE_NUL_TERMINATED, NULL, 0, &store, &error) ||
  *       varve_session_create(store, "{\"session_id\":\"kitchen\",\"if_exists\":\"open\"}",
  *                            VARVE_NUL_TERMINATED, &session, &error) ||
- *       varve_session_add(session, "{\"type\":\"finding\",\"content\":\"tea, not coffee\"}",
+ *       varve_session_add(session, "{\"type\":\"finding\",\"content\":\"Ann drinks tea\"}",
  *                         VARVE_NUL_TERMINATED, NULL, NULL, &error) ||
- *       varve_session_query(session, "{\"text\":\"what to drink?\"}",
+ *       varve_session_query(session, "{\"question\":\"What does Ann drink?\"}",
  *                           VARVE_NUL_TERMINATED, &found, &error) ||
  *       varve_results_json(found, &json, NULL, &error)) {
  *     fprintf(stderr, "%s\n", varve_error_message(error));

@@ -2,8 +2,8 @@
 //
 //   varve::Store store("./memory");
 //   varve::Session session = store.session("kitchen", R"({"user_id":"ann"})");
-//   session.add(R"({"type":"finding","content":"tea, not coffee"})");
-//   varve::Results found = session.query(R"({"text":"what to drink?"})");
+//   session.add(R"({"type":"finding","content":"Ann drinks tea, not coffee"})");
+//   varve::Results found = session.query(R"({"question":"What does Ann drink?"})");
 //   for (std::string_view entry : found.entries()) std::cout << entry << '\n';
 //
 // The classes of namespace varve throw varve::Error. Those of varve::checked have the same members

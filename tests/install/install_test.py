@@ -4,6 +4,7 @@ in C and C++, by pkg-config and by find_package, shared and static."""
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,38 @@ class Installed(unittest.TestCase):
         self.assertIn("varve.hpp needs C++20: -std=c++20", errors[0])
         in_headers = [line for line in errors if line.startswith(str(self.prefix))]
         self.assertEqual(in_headers, errors[:1])
+
+    def example(self, header, first, last):
+        """The program in the comment that a header begins with."""
+        (path,) = self.prefix.rglob(header)
+        comment = path.read_text().split("#ifndef")[0]
+        lines = re.findall(r"^(?: \*|//)   (.*)$", comment, re.MULTILINE)
+        begin = next(i for i, line in enumerate(lines) if line.startswith(first))
+        return "\n".join(lines[begin:lines.index(last, begin) + 1])
+
+    def run_example(self, compiler, suffix, includes, body):
+        folder = self.build_folder()
+        source = folder / f"example{suffix}"
+        source.write_text("\n".join([*(f"#include <{name}>" for name in includes),
+                                     "int main(void) {", body, "return 0;", "}", ""]))
+        flags = self.pkg_config(self.prefix, "--cflags", "--libs", "varve")
+        run([*compiler, *WARNINGS, source, "-o", folder / "example", *flags])
+        done = subprocess.run([folder / "example"], cwd=folder, capture_output=True, text=True,
+                              env={**os.environ, "LD_LIBRARY_PATH": str(self.libdir)})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_the_example_of_the_umbrella_finds_what_it_added(self):
+        body = self.example("varve.h", "varve_store_t *", "varve_store_close(store);")
+        shown = self.run_example([OPTIONS.cc, "-std=c99"], ".c", ["stdio.h", "varve/varve.h"], body)
+        self.assertIn('"type":"finding"', shown)
+
+    def test_the_example_of_the_classes_finds_what_it_added(self):
+        last = "for (std::string_view entry : found.entries()) std::cout << entry << '\\n';"
+        body = self.example("varve.hpp", "varve::Store", last)
+        shown = self.run_example([OPTIONS.cxx, "-std=c++20"], ".cpp",
+                                 ["iostream", "varve/varve.hpp"], body)
+        self.assertIn('"type":"finding"', shown)
 
     def test_pkg_config_static_where_there_is_only_that(self):
         flags = self.pkg_config(self.static_prefix, "--static", "--cflags", "--libs", "varve")
