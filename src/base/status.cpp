@@ -1,9 +1,17 @@
 #include "base/status.h"
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <system_error>
 #include <utility>
+
+// Other C libraries lack it: there, the words are in the language and letters of the host's locale.
+#ifdef __GLIBC_PREREQ
+#define VARVE_HAS_PLAIN_WORDS __GLIBC_PREREQ(2, 32)
+#else
+#define VARVE_HAS_PLAIN_WORDS 0
+#endif
 
 namespace varve {
 
@@ -117,11 +125,20 @@ Code code_of_errno(int os_errno) noexcept {
   }
 }
 
+std::string words_of_errno(int os_errno) {
+#if VARVE_HAS_PLAIN_WORDS
+  const char* words = ::strerrordesc_np(os_errno);
+  return words != nullptr ? words : "Unknown error " + std::to_string(os_errno);
+#else
+  return std::generic_category().message(os_errno);
+#endif
+}
+
 }  // namespace
 
 Status status_from_errno(int os_errno, std::string_view action, std::string_view path) {
-  std::string message = "cannot " + std::string(action) + " '" + std::string(path) +
-                        "': " + std::generic_category().message(os_errno);
+  std::string message =
+      "cannot " + std::string(action) + " '" + std::string(path) + "': " + words_of_errno(os_errno);
   return Status(code_of_errno(os_errno), std::move(message),
                 {.path = std::string(path), .os_errno = os_errno});
 }

@@ -1,13 +1,62 @@
 #include "base/status.h"
 
+#include <libintl.h>
+
 #include <cerrno>
+#include <clocale>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "base/result.h"
+#include "unit/io/temporary_directory.h"
 
 namespace varve {
 namespace {
+
+void append_number(std::string& text, uint32_t number) {
+  text.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+// A message catalogue (.mo) of one message.
+std::string catalogue_of(std::string_view message, std::string_view translation) {
+  constexpr uint32_t kHeaderBytes = 28;
+  constexpr uint32_t kRowBytes = 8;
+  const uint32_t first_text = kHeaderBytes + 2 * kRowBytes;
+  const auto length = static_cast<uint32_t>(message.size());
+  std::string text;
+  for (const uint32_t number :
+       {0x950412deU, 0U, 1U, kHeaderBytes, kHeaderBytes + kRowBytes, 0U, first_text, length,
+        first_text, static_cast<uint32_t>(translation.size()), first_text + length + 1}) {
+    append_number(text, number);
+  }
+  return (text += message).append(1, '\0').append(translation).append(1, '\0');
+}
+
+// A host whose system says `message` in another language.
+class Translated {
+ public:
+  Translated(std::string_view message, std::string_view translation) {
+    const std::string folder = directory_.path() + "/xx/LC_MESSAGES";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/libc.mo", std::ios::binary) << catalogue_of(message, translation);
+    ::bindtextdomain("libc", directory_.path().c_str());
+    ::setenv("LANGUAGE", "xx", 1);
+    std::setlocale(LC_ALL, "C.UTF-8");
+  }
+  ~Translated() {
+    std::setlocale(LC_ALL, "C");
+    ::unsetenv("LANGUAGE");
+  }
+
+ private:
+  io::TemporaryDirectory directory_;
+};
 
 TEST(Status, DefaultIsSuccessWithoutMessageOrPlace) {
   const Status status;
@@ -54,6 +103,20 @@ TEST(Status, ErrnoBecomesTheCodeACallerActsOn) {
     EXPECT_EQ(status.place().os_errno, test.os_errno);
     EXPECT_EQ(status.place().path, "memory.jsonl");
   }
+}
+
+TEST(Status, IsInOneLanguageWhateverThatOfTheHost) {
+  const Translated host("Input/output error", "Ein-/Ausgabefehler");
+  if (std::strerror(EIO) != std::string_view("Ein-/Ausgabefehler")) {
+    GTEST_SKIP() << "this C library translates nothing in the locale C.UTF-8";
+  }
+  EXPECT_EQ(status_from_errno(EIO, "read", "kv.json").message(),
+            "cannot read 'kv.json': Input/output error");
+}
+
+TEST(Status, SaysTheNumberOfWhatTheSystemHasNoWordsFor) {
+  EXPECT_EQ(status_from_errno(4'000, "read", "kv.json").message(),
+            "cannot read 'kv.json': Unknown error 4000");
 }
 
 TEST(Status, CodeNamesArePublicNamesAndForeignValuesAreSaidToBe) {
