@@ -47,9 +47,17 @@ function(varve_add_static_library objects libraries)
   varve_public_headers(varve_static)
   set_target_properties(varve_static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME varve)
   varve_consumer_libraries("${libraries}" consumer)
+  varve_runtime_libraries(runtime)
   target_link_libraries(varve_static
     PRIVATE $<BUILD_INTERFACE:varve_build_flags>
-    INTERFACE "$<BUILD_INTERFACE:${libraries}>" "$<INSTALL_INTERFACE:${consumer}>")
+    INTERFACE "$<BUILD_INTERFACE:${libraries};${runtime}>" "$<INSTALL_INTERFACE:${consumer}>")
+endfunction()
+
+# The C++ run-time and the threads, as the linker of a program in C is to be told of them.
+function(varve_runtime_libraries out)
+  set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(REMOVE_ITEM runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES} "")
+  set(${out} ${runtime} pthread PARENT_SCOPE)
 endfunction()
 
 # The -l names that a program linking libvarve.a needs, C++ run-time included.
@@ -61,9 +69,8 @@ function(varve_consumer_libraries libraries out)
       list(APPEND names ${name})
     endif()
   endforeach()
-  set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-  list(REMOVE_ITEM runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES} "")
-  list(APPEND names ${runtime} pthread)
+  varve_runtime_libraries(runtime)
+  list(APPEND names ${runtime})
   list(REMOVE_DUPLICATES names)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()

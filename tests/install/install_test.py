@@ -160,6 +160,23 @@ class Installed(unittest.TestCase):
     def test_cxx_by_find_package_static(self):
         self.by_find_package("CXX", shared=False)
 
+    def test_c_static_in_a_project_that_has_varve_in_a_folder(self):
+        project = self.build_folder()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(outside LANGUAGES C)\n"
+            f"add_subdirectory({ROOT} varve EXCLUDE_FROM_ALL)\n"
+            f"add_executable(remember {CONSUMER / 'remember.c'})\n"
+            "target_link_libraries(remember PRIVATE varve::varve_static)\n")
+        build = project / "build"
+        run([OPTIONS.cmake, "-S", project, "-B", build, "-GNinja",
+             f"-DCMAKE_C_COMPILER={OPTIONS.cc}", f"-DCMAKE_CXX_COMPILER={OPTIONS.cxx}"])
+        # The library is there already, and takes minutes to build.
+        shutil.copy(pathlib.Path(OPTIONS.build, "libvarve.a"), build / "varve/libvarve.a")
+        commands = run(["ninja", "-C", build, "-t", "commands", "remember"]).splitlines()
+        for command in [command for command in commands if "remember.c.o" in command]:
+            run(["sh", "-c", f"cd '{build}' && {command}"])
+        self.run_consumer(build / "remember", shared=False)
+
     def test_find_package_refuses_another_version(self):
         run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
              f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
