@@ -10,6 +10,19 @@ namespace varve::query {
 using text::character_at;
 using text::CharacterClass;
 
+namespace {
+
+constexpr size_t kThousandsDigits = 3;
+
+// Whether the token, a number, is the end of the one before it.
+bool goes_on(const DateToken& token, const std::vector<DateToken>& before) {
+  if (before.empty() || !before.back().is_number) return false;
+  return token.gap == "." || token.gap == ":" ||
+         (token.gap == "," && token.text.size() == kThousandsDigits);
+}
+
+}  // namespace
+
 std::vector<DateToken> date_tokens(std::string_view question) {
   std::vector<DateToken> tokens;
   size_t gap_begin = 0;
@@ -33,6 +46,7 @@ std::vector<DateToken> date_tokens(std::string_view question) {
     for (const char c : question.substr(begin, at - begin)) token.text.push_back(ascii_lower(c));
     token.gap = question.substr(gap_begin, begin - gap_begin);
     token.is_number = is_number;
+    token.goes_on = is_number && goes_on(token, tokens);
     token.is_capitalized = is_upper(question[begin]);
     tokens.push_back(std::move(token));
     gap_begin = at;

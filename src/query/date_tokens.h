@@ -11,6 +11,7 @@ struct DateToken {
   std::string text;      // lower case
   std::string_view gap;  // what stands before it, in the question
   bool is_number = false;
+  bool goes_on = false;  // the end of a number: 30 of 12:30, 5 of 2.5, 000 of 1,000
   bool is_capitalized = false;
 };
 

@@ -103,7 +103,7 @@ class DateFinder {
   // 7 May 2023, the 8th of December, 7 May.
   size_t read_day_first(size_t at) {
     const auto first = day(at);
-    if (!first) return at;
+    if (!first || tokens_[at].goes_on) return at;
     size_t next = at + 1;
     if (is_ordinal_suffix(next)) ++next;
     if (next < tokens_.size() && tokens_[next].text == "of") ++next;

@@ -4,7 +4,8 @@
 //   May 2023  in June
 //
 // Month names are English, in any case; a month alone counts only when it is capitalised and not
-// the first word. Where day and month could be either way round, both count.
+// the first word. Where day and month could be either way round, both count. The end of a number is
+// no day: that of "12:30 May 7" is 7.
 #pragma once
 
 #include <chrono>

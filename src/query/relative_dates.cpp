@@ -85,7 +85,7 @@ class RelativeDateFinder {
   [[nodiscard]] std::optional<int32_t> count_at(size_t at) const {
     const DateToken& token = tokens_[at];
     if (token.is_number) {
-      if (token.text.size() > kDigitsMax) return std::nullopt;
+      if (token.text.size() > kDigitsMax || token.goes_on) return std::nullopt;
       return std::stoi(token.text);
     }
     if (token.text == "a" || token.text == "an") return 1;

@@ -43,6 +43,15 @@ INSTANTIATE_TEST_SUITE_P(
         DateCase{"31.12.1999 and 1 Jan 2000", {{1999, 12, 31}, {2000, 1, 1}}},
         DateCase{"PR-1234 v1.2.3", {}}, DateCase{"10:30 on 7 May", {{kAny, 5, 7}}}));
 
+// The end of a number is no day.
+INSTANTIATE_TEST_SUITE_P(EndsOfNumbers, FindDates,
+                         ::testing::Values(DateCase{"at 12:30 May 7", {{kAny, 5, 7}}},
+                                           DateCase{"at 9.15 May 7th, 2024", {{2024, 5, 7}}},
+                                           DateCase{"what did 2.5 May 2024 bring",
+                                                    {{2024, 5, kAny}}},
+                                           DateCase{"on 3,4 May", {{kAny, 5, 4}}},
+                                           DateCase{"on 3. 4 May", {{kAny, 5, 4}}}));
+
 INSTANTIATE_TEST_SUITE_P(
     Edges, FindDates,
     ::testing::Values(DateCase{"", {}}, DateCase{"2023-13-01", {}}, DateCase{"2023-05-32", {}},

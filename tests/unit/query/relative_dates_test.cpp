@@ -64,16 +64,16 @@ INSTANTIATE_TEST_SUITE_P(Longer, RelativeDates,
                                          SpanCase{"last year", {"2025-01-01 to 2025-12-31"}},
                                          SpanCase{"4 years ago", {"2022-01-01 to 2022-12-31"}}));
 
-INSTANTIATE_TEST_SUITE_P(None, RelativeDates,
-                         testing::Values(SpanCase{"", {}}, SpanCase{"the last weekly report", {}},
-                                         SpanCase{"at last", {}}, SpanCase{"this", {}},
-                                         SpanCase{"on", {}}, SpanCase{"Friday", {}},
-                                         SpanCase{"this Friday", {}}, SpanCase{"long ago", {}},
-                                         SpanCase{"some days ago", {}}, SpanCase{"days ago", {}},
-                                         SpanCase{"1000 days ago", {}},
-                                         SpanCase{"12345678901234567890 days ago", {}},
-                                         SpanCase{"2 weeks before", {}}, SpanCase{"on weekend", {}},
-                                         SpanCase{"3 dayz ago", {}}));
+INSTANTIATE_TEST_SUITE_P(
+    None, RelativeDates,
+    testing::Values(SpanCase{"", {}}, SpanCase{"the last weekly report", {}},
+                    SpanCase{"at last", {}}, SpanCase{"this", {}}, SpanCase{"on", {}},
+                    SpanCase{"Friday", {}}, SpanCase{"this Friday", {}}, SpanCase{"long ago", {}},
+                    SpanCase{"some days ago", {}}, SpanCase{"days ago", {}},
+                    SpanCase{"1000 days ago", {}}, SpanCase{"1,000 days ago", {}},
+                    SpanCase{"2.5 weeks ago", {}}, SpanCase{"12345678901234567890 days ago", {}},
+                    SpanCase{"2 weeks before", {}}, SpanCase{"on weekend", {}},
+                    SpanCase{"3 dayz ago", {}}));
 
 TEST(RelativeDates, WithinOneWeekAndOverTheEndOfAYear) {
   EXPECT_EQ(spans_of("last weekend", "2026-11-29T23:59:59.999Z"),  // a Sunday
