@@ -77,6 +77,7 @@ class TextPlanner {
     for (const TextClause& clause : clauses) {
       if (clause.sign != Sign::kNot) plan_.question.append(clause.text).append(1, ' ');
     }
+    drop_wordless(&clauses);
     settle_phrases(&clauses);
     for (const TextClause& clause : clauses) VARVE_TRY(add(clause));
     VARVE_TRY(rank());
@@ -100,6 +101,14 @@ class TextPlanner {
 
   bool has_words(const TextClause& clause) { return !analyzer_.read(clause.text).words().empty(); }
 
+  // A sign by itself, punctuation and "" say nothing.
+  void drop_wordless(std::vector<TextClause>* clauses) {
+    std::erase_if(*clauses, [this](const TextClause& clause) {
+      const text::Words& found = analyzer_.read(clause.text);
+      return found.words().empty() && found.compounds().empty();
+    });
+  }
+
   // A phrase of emojis alone has no order to be checked: it is these.
   void settle_emojis(TextClause* clause) {
     if (clause->kind != Kind::kPhrase) return;
@@ -107,18 +116,14 @@ class TextPlanner {
     if (found.words().empty() && !found.compounds().empty()) clause->kind = Kind::kWords;
   }
 
-  // A phrase without words says nothing; one without plain words beside it must be there.
+  // A phrase without plain words beside it must be there.
   void settle_phrases(std::vector<TextClause>* clauses) {
     for (TextClause& clause : *clauses) settle_emojis(&clause);
     const auto is_phrase = [](const auto& clause) { return clause.kind == Kind::kPhrase; };
-    const auto asks = [](const auto& clause) { return clause.sign != Sign::kNot; };
     const auto is_plain = [&](const auto& clause) {
       return !is_phrase(clause) && clause.sign == Sign::kRanked && has_words(clause);
     };
     if (std::none_of(clauses->begin(), clauses->end(), is_phrase)) return;
-    const bool asked = std::any_of(clauses->begin(), clauses->end(), asks);
-    std::erase_if(*clauses, [&](const auto& one) { return is_phrase(one) && !has_words(one); });
-    if (asked && clauses->empty()) plan_.matches_nothing = true;
     if (std::any_of(clauses->begin(), clauses->end(), is_plain)) return;
     for (TextClause& clause : *clauses) {
       if (is_phrase(clause) && clause.sign == Sign::kRanked) clause.sign = Sign::kMust;

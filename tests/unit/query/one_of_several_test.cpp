@@ -71,11 +71,20 @@ TEST_F(OneOfSeveral, TellsTheKeysOfItsRanksAgainstTheBestMatchOfAll) {
 }
 
 TEST_F(OneOfSeveral, HasNoRanksWithoutWhatMustBeThere) {
-  // A word that nobody has, and a phrase without any.
-  for (const std::string text : {"+nobodysaysthis", R"(\"?!\")"}) {
+  for (const std::string text : {"+nobodysaysthis", R"(\"nobodysaysthis\")"}) {
     const RankKeys keys = search(R"({"vector":[1,0],"text":")" + text + R"("})").rank_keys();
     EXPECT_TRUE(keys.text.empty()) << text;
     EXPECT_TRUE(keys.vectors.empty()) << text;
+  }
+}
+
+TEST_F(OneOfSeveral, RanksByTheVectorAloneWhereATextHasNoWords) {
+  const auto all = search(R"({"vector":[1,0]})").rank_keys().vectors;
+  EXPECT_FALSE(all.empty());
+  for (const std::string text : {"&", R"(\"?!\")", R"(+\"\")"}) {
+    const RankKeys keys = search(R"({"vector":[1,0],"text":")" + text + R"("})").rank_keys();
+    EXPECT_TRUE(keys.text.empty()) << text;
+    EXPECT_EQ(keys.vectors, all) << text;
   }
 }
 

@@ -178,6 +178,38 @@ TEST(Phrases, WithoutWordsSayNothing) {
   EXPECT_EQ(found(R"(- \"black tea\" ...)"), "a");
 }
 
+TEST(Wordless, SaysNothingBesideAnExclusion) {
+  QueryLog log;
+  log.add(entry_of("a", 0.5, 1, R"("content":"tea")"));
+  log.add(entry_of("b", 0.5, 1, R"("content":"oil 🎉")"));
+  log.add(entry_of("c", 0.5, 1, R"("content":"salt")"));
+  const auto found = [&](const std::string& text) {
+    return log.all_ids(R"({"text":")" + text + "\"}");
+  };
+  for (const std::string wordless : {"-", "&", R"(\")", "...", "*", "-#", R"(\"\" &)"}) {
+    EXPECT_EQ(found(wordless), "") << wordless;
+    EXPECT_EQ(found("-tea " + wordless), "b c") << wordless;
+    EXPECT_EQ(found("-tea " + wordless + " -salt"), "b") << wordless;
+    EXPECT_EQ(found("-tea salt " + wordless), "c") << wordless;
+  }
+  EXPECT_EQ(found("-tea 🎉"), "b") << "an emoji is looked for";
+}
+
+TEST(Wordless, LeavesTheOrderToAVector) {
+  QueryLog log;
+  log.add(entry_of("a", 0.5, 1, R"("content":"tea")"));
+  log.add(entry_of("b", 0.5, 1, R"("content":"oil")"));
+  log.add(entry_of("c", 0.5, 1, R"("content":"salt")"));
+  log.vectors = {{0, 0.5}, {1, 0.9}};
+  for (const std::string wordless : {"&", R"(\"\")", R"(\"?\")", R"(+\"...\")", R"(-\"\")"}) {
+    const Answer found = log.answer(R"({"vector":[1],"text":")" + wordless + "\"}");
+    EXPECT_EQ(log.ids_of(found), "b a") << wordless;
+    ASSERT_EQ(found.hits.size(), 2U) << wordless;
+    EXPECT_EQ(found.hits[0].match_quality, 0.9) << wordless << ": the cosine, as without a text";
+  }
+  EXPECT_EQ(log.ids(R"({"vector":[1],"text":"\"\" -oil"})"), "a");
+}
+
 TEST(Phrases, KeepWhatBelongsToAWordAlthoughItJoinsNothing) {
   QueryLog log;
   log.add(entry_of("cpp", 0.5, 1, R"("content":"We use C++ here, lib/c++ too")"));
