@@ -435,6 +435,8 @@ class StoreQuery {
     cursor.session_id = ids_[last.session];
     cursor.id = last.id();
     cursor.row_ends = row_ends_;
+    if (query_.after) cursor.row_ends.erase(query::last_seq_key(query_.after->session_id));
+    if (last.seq > 0) cursor.row_ends[query::last_seq_key(cursor.session_id)] = last.seq;
     return query::format_cursor(cursor);
   }
 

@@ -20,7 +20,8 @@ namespace {
 struct FoundRow {
   RowPlace place;
   std::string id;
-  EntryLine line;  // when the cache has it
+  EntryLine line;    // when the cache has it
+  uint64_t seq = 0;  // for a query across sessions; 0: it has none
 };
 
 class SessionQuery {
@@ -317,6 +318,7 @@ class ResultReader {
       FoundRow& found = rows_.emplace_back();
       if (is_among_others_) {
         session_query_.find_row(hit.place.row, &found);
+        found.seq = core_.index.seq(hit.place.row);
       } else {
         session_query_.find_line(hit.place.row, &found);
       }
@@ -342,6 +344,7 @@ class ResultReader {
     result->known_id = std::move(rows_[number].id);
     result->key = hit.place.key;
     result->timestamp_ms = hit.place.timestamp_ms;
+    result->seq = rows_[number].seq;
     result->relevance = hit.relevance;
     result->decay_factor = hit.factors.decay;
     result->match_quality = hit.match_quality;

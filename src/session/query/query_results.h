@@ -16,6 +16,7 @@ struct QueryResult {
   uint32_t session = 0;  // an index into QueryResults::session_ids
   double key = 0;        // by which the results are ordered
   int64_t timestamp_ms = 0;
+  uint64_t seq = 0;  // of the entry, in a query across sessions; 0: it has none
   double relevance = 0;
   double decay_factor = 0;
   double match_quality = 0;

@@ -229,6 +229,37 @@ TEST(StoreQuery, AnUnreadableEntryIsCountedOnceThoughALogIsReplaced) {
   EXPECT_EQ(sessions.unreadable_count(), 1u);
 }
 
+// Of equal keys and times, those behind an entry that is nowhere any more.
+TEST(StoreQuery, APageBeginsBehindAnEntryThatWasCompactedAway) {
+  for (const std::string order : {"desc", "asc"}) {
+    for (const size_t open_files_max : {SIZE_MAX, size_t{0}}) {
+      AskedSessions sessions;
+      for (const std::string id : {"a", "b"}) {
+        sessions.make(id);
+        for (int i = 0; i < 4; ++i) sessions.add(id, id + std::to_string(i), 5, 0);
+      }
+      const std::string query = R"({"sort_by":"importance","order":")" + order + "\"";
+      Ids all = sessions.ids_found(query + "}");
+      ASSERT_EQ(all.size(), 8u);
+      Ids found;
+      std::string after;
+      for (int page = 0; page < 8; ++page) {
+        const auto results =
+            sessions.try_to_ask(query + ",\"limit\":1" + after + "}", open_files_max);
+        ASSERT_TRUE(results.ok()) << results.status().message();
+        ASSERT_EQ(results->results.size(), 1u) << order << " " << page;
+        const std::string id = results->results[0].id();
+        found.push_back(id);
+        after = ",\"after\":\"" + results->next + "\"";
+        session::Session& session = sessions.at(id.substr(0, 1));
+        ASSERT_TRUE(session.remove(id, "").ok());
+        ASSERT_TRUE(session.compact({}).ok());
+      }
+      EXPECT_EQ(found, all) << order;
+    }
+  }
+}
+
 TEST(StoreQuery, SessionsMadeSinceTheFirstPageAreInNoPage) {
   for (const std::string words : {"", R"("text":"fox",)"}) {
     AskedSessions sessions;
