@@ -195,7 +195,7 @@ class LineReader {
   // By the kinds of parts, and the members of Gemini's.
   static bool may_be_needed(std::string_view parts) {
     static constexpr std::string_view kSigns[] = {
-        "\"tool_",      "\"server_tool_use", "\"mcp_tool_use", "\"function",
+        "\"tool",       "\"server_tool_use", "\"mcp_tool_use", "\"function",
         "\"inlineData", "\"inline_data",     "\"fileData",     "\"file_data"};
     return std::any_of(std::begin(kSigns), std::end(kSigns), [parts](std::string_view sign) {
       return parts.find(sign) != std::string_view::npos;

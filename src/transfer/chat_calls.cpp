@@ -24,7 +24,7 @@ std::vector<ChatCalls::Key> ChatCalls::keys_of_calls(const Tree& entry) {
   const Tree& content = *entry.get("content");
   std::vector<Key> keys;
   for (const Tree* call : call_objects(content, {"parts", "content_parts"})) {
-    keys.push_back({hash_of(call->get("id")), hash_of(called_in(*call).get("name"))});
+    keys.push_back({hash_of(id_of_call(*call)), hash_of(tool_of(called_in(*call)))});
   }
   const std::string role = content.get_string("role");
   const auto told = hash_of(content.get("tool_call_id"));
@@ -51,7 +51,7 @@ std::vector<ChatCalls::Key> ChatCalls::keys_of_answers(const Tree& entry) {
   }
   std::vector<Key> keys = {own};
   for (const Tree* result : result_objects(content, {"parts", "content_parts"})) {
-    keys.push_back({hash_of(call_id_of(*result)), hash_of(result->get("name"))});
+    keys.push_back({hash_of(call_id_of(*result)), hash_of(tool_of(*result))});
   }
   return keys;
 }

@@ -44,24 +44,42 @@ const Tree* string_in(const Tree& object, Names names) {
   return nullptr;
 }
 
+// What Vercel's AI SDK keeps of a call: its kind names the tool, as "tool-weather", and it has what
+// came out. What it sends to a model, a "tool-call", has no state.
+bool is_kept_call(const Tree& part) {
+  const std::string kind = part.get_string("type");
+  return (kind.starts_with("tool-") || kind == "dynamic-tool") && !part.get_string("state").empty();
+}
+
+bool is_result(std::string_view kind) { return kind == "tool_result" || kind == "tool-result"; }
+
 // Gemini's parts have no type. Its interface writes names in camel case, its library for Python
 // others, with null for each member that a part does not have.
 const Tree* call_in(const Tree& part) {
-  if (is_call(part.get_string("type"))) return &part;
+  if (is_call(part.get_string("type")) || is_kept_call(part)) return &part;
   return object_in(part, {"functionCall", "function_call"});
 }
 const Tree* response_in(const Tree& part) {
   return object_in(part, {"functionResponse", "function_response"});
 }
 const Tree* result_in(const Tree& part) {
-  return part.get_string("type") == "tool_result" ? &part : response_in(part);
+  return is_result(part.get_string("type")) ? &part : response_in(part);
+}
+
+std::string tool_name_of(const Tree& call) {
+  const Tree* name = tool_of(called_in(call));
+  if (name != nullptr) return name->text();
+  constexpr std::string_view kTool = "tool-";
+  const std::string kind = call.get_string("type");
+  return is_kept_call(call) && kind.starts_with(kTool) ? kind.substr(kTool.size()) : "";
 }
 
 // Unless it tells no name.
 void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   const Tree& called = called_in(call);
-  const std::string tool = called.get_string("name");
-  ToolTurn turn{call.get_string("id"), tool, false, tool};
+  const std::string tool = tool_name_of(call);
+  const Tree* id = id_of_call(call);
+  ToolTurn turn{id == nullptr ? std::string() : id->text(), tool, false, tool};
   if (turn.text.empty()) return;
   for (const auto name : {"arguments", "args", "input"}) {
     const Tree* given = called.get(name);
@@ -70,7 +88,8 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
     if (!text.empty()) turn.text.append(" ").append(text);
     break;
   }
-  turn.is_answered = is_answered_call(call.get_string("type"));
+  turn.is_answered = is_answered_call(call.get_string("type")) || is_kept_call(call) ||
+                     call.get_bool("providerExecuted");
   calls->push_back(std::move(turn));
 }
 
@@ -83,7 +102,7 @@ bool is_thought(const Tree& part) {
 bool is_unsaid_part(const Tree& part) {
   const std::string kind = part.get_string("type");
   return is_thought(part) || kind.ends_with("tool_use") || kind.ends_with("_result") ||
-         call_in(part) != nullptr || result_in(part) != nullptr;
+         kind == "step-start" || call_in(part) != nullptr || result_in(part) != nullptr;
 }
 
 // The first text under one of these names.
@@ -130,6 +149,29 @@ std::string text_of_response(const Tree& response) {
   return text.append(text.empty() || what.empty() ? "" : " ").append(what);
 }
 
+// What came out of a tool, as Vercel's AI SDK has it: to show it is any JSON, to a model it has a
+// kind and a value.
+std::string text_of_outcome(const Tree& part) {
+  if (!is_kept_call(part) && part.get_string("type") != "tool-result") return {};
+  for (const auto name : {"errorText", "output", "result"}) {
+    const Tree* given = part.get(name);
+    if (given == nullptr || given->is_null()) continue;
+    const std::string kind = given->get_string("type");
+    const Tree* value = kind.empty() ? nullptr : given->get("value");
+    if (value == nullptr) value = given;
+    if (value->is_string()) return value->text();
+    return kind == "content" ? text_of_content(*value) : value->canonical();
+  }
+  return {};
+}
+
+bool has_failed(const Tree& part) {
+  const Tree* output = part.get("output");
+  return part.get_bool("is_error") || part.get_bool("isError") ||
+         part.get_string("state") == "output-error" ||
+         (output != nullptr && output->get_string("type").starts_with("error-"));
+}
+
 // Its own, what it refuses, and that of a document in it.
 std::string text_of_part(const Tree& part) {
   if (part.is_string()) return part.text();
@@ -139,6 +181,7 @@ std::string text_of_part(const Tree& part) {
   // As a message of OpenAI's assistants has it, with its annotations.
   const Tree* annotated = part.get("text");
   if (annotated != nullptr && annotated->is_object()) text = annotated->get_string("value");
+  append_text(text_of_outcome(part), text);
   for (const auto name : {"stdout", "stderr"}) append_text(part.get_string(name), text);
   if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);
   for (const auto name : {"resource", "source"}) {
@@ -149,8 +192,7 @@ std::string text_of_part(const Tree& part) {
     if (document->get_string("type") == "text") append_text(document->get_string("data"), text);
   }
   // The model would take what failed for done.
-  if (part.get_bool("is_error") || part.get_bool("isError"))
-    return text.empty() ? "error" : "error: " + text;
+  if (has_failed(part)) return text.empty() ? "error" : "error: " + text;
   return text.empty() ? mark_of(part) : text;
 }
 
@@ -182,10 +224,15 @@ const Tree& called_in(const Tree& call) {
   return called == nullptr ? call : *called;
 }
 
-// The Model Context Protocol has the second name. A part may have an id of its own.
+const Tree* id_of_call(const Tree& call) { return string_in(call, {"id", "toolCallId"}); }
+
+const Tree* tool_of(const Tree& called) { return string_in(called, {"name", "toolName"}); }
+
+// The Model Context Protocol has the second name, the AI SDK the third. A part may have an id of
+// its own.
 const Tree* call_id_of(const Tree& result) {
-  const bool is_part = result.get_string("type") == "tool_result";
-  return is_part ? string_in(result, {"tool_use_id", "toolUseId"}) : string_in(result, {"id"});
+  if (!is_result(result.get_string("type"))) return string_in(result, {"id"});
+  return string_in(result, {"tool_use_id", "toolUseId", "toolCallId"});
 }
 
 std::string text_of_content(const Tree& content) {
@@ -214,8 +261,9 @@ std::vector<ToolTurn> results_in(const Tree& message) {
     const Tree* result = result_in(part);
     if (result == nullptr) return;
     const Tree* id = call_id_of(*result);
+    const Tree* tool = tool_of(*result);
     results.push_back({id == nullptr ? std::string() : id->text(), text_of_part(part), false,
-                       result->get_string("name")});
+                       tool == nullptr ? std::string() : tool->text()});
   });
   return results;
 }

@@ -22,6 +22,10 @@ using Names = std::initializer_list<std::string_view>;
 // What has the name and the arguments of a call: the call, or a member of it.
 [[nodiscard]] const json::Tree& called_in(const json::Tree& call);
 
+// The id of a call, and of one that was called, or a result, the tool; null when it tells none.
+[[nodiscard]] const json::Tree* id_of_call(const json::Tree& call);
+[[nodiscard]] const json::Tree* tool_of(const json::Tree& called);
+
 // The id of the call that a result is of; null when it has none.
 [[nodiscard]] const json::Tree* call_id_of(const json::Tree& result);
 

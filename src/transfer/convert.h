@@ -25,7 +25,7 @@ Result<json::Tree> entry_of_knowledge(json::Value element);
   return kind == "server_tool_use" || kind == "mcp_tool_use";
 }
 [[nodiscard]] constexpr bool is_call(std::string_view kind) {
-  return kind == "tool_use" || is_answered_call(kind);
+  return kind == "tool_use" || kind == "tool-call" || is_answered_call(kind);
 }
 
 // The kind of an item of OpenAI's responses whose `result` is the bytes of a picture.

@@ -261,6 +261,23 @@ class ChatLog(Conversation):
                           "tool_call    g", 'tool_call    h {"n":2}', "tool_result  h rain",
                           "tool_call    k {}", "tool_result  snow"])
 
+    def test_calls_and_results_of_the_ai_sdk_are_shown(self):
+        messages = [
+            {"role": "assistant", "content": [
+                {"type": "tool-call", "toolCallId": "a", "toolName": "f", "input": {"n": 1}}]},
+            {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "a", "toolName": "f",
+                                          "output": {"type": "text", "value": "sun"}}]},
+            {"role": "assistant", "parts": [
+                {"type": "tool-g", "toolCallId": "b", "state": "output-available",
+                 "input": {"n": 2}, "output": "rain"},
+                {"type": "dynamic-tool", "toolName": "h", "toolCallId": "c",
+                 "state": "output-error", "input": {}, "errorText": "snow"}]}]
+        self.run_cli("import", "sdk", "-", stdin=json.dumps(messages))
+        lines = self.run_cli("chat-log", "sdk").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines],
+                         ['tool_call    f {"n":1}', "tool_result  sun", "tool_call    rain", "",
+                          "error: snow", 'g {"n":2}', "h {}"])
+
     def test_calls_of_openais_own_tools_are_shown(self):
         call = {"type": "mcp_call", "id": "m", "name": "roll", "arguments": '{"n":2}'}
         items = [

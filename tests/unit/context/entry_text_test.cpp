@@ -213,6 +213,30 @@ TEST(EntryText, OfAPartWithoutAListIsWhatItSays) {
             R"(finding: {"name":"kit","parts":{"text":"a"}})");
 }
 
+TEST(EntryText, OfTheAiSdksPartsIsWhatTheyCallAndGive) {
+  const EntryText call = read("tool_call", R"({"role":"assistant","parts":[{"type":"tool-call",)"
+                                           R"("toolCallId":"a","toolName":"f","input":{"n":1}}]})");
+  EXPECT_EQ(call.text, R"(f {"n":1})");
+  ASSERT_EQ(call.turns.size(), 1U);
+  EXPECT_EQ(call.turns.front().call_id, "a");
+  const EntryText result =
+      read("tool_result", R"({"role":"tool","message":"sun","parts":[{"type":"tool-result",)"
+                          R"("toolCallId":"a","toolName":"f","result":"sun"}]})");
+  EXPECT_EQ(result.text, "sun");
+  ASSERT_EQ(result.turns.size(), 1U);
+  EXPECT_EQ(result.turns.front().call_id, "a");
+  EXPECT_EQ(result.turns.front().tool, "f");
+  // With what came out beside it, a call awaits no result.
+  for (const std::string part : {R"("type":"tool-f","state":"output-available")",
+                                 R"("type":"dynamic-tool","toolName":"f","state":"x")",
+                                 R"("type":"tool-call","toolName":"f","providerExecuted":true)"}) {
+    const EntryText kept = read("tool_call", R"({"role":"assistant","message":"sun","parts":[{)" +
+                                                 part + R"(,"toolCallId":"a","input":{}}]})");
+    EXPECT_EQ(kept.text, "sun\nf {}") << part;
+    EXPECT_TRUE(kept.is_answered) << part;
+  }
+}
+
 // As Ollama has the name of a tool.
 TEST(EntryText, OfAResultHasTheNameOfItsTool) {
   EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_name":"f","message":"sun"})"),

@@ -92,6 +92,18 @@ TEST_F(ChatCallsTest, OfAPartWithoutAListAreThoseOfItsMessage) {
             Ids{"one"});
 }
 
+TEST_F(ChatCallsTest, OfTheAiSdkAreFoundByTheirIds) {
+  note(R"({"role":"assistant","content":[{"type":"tool-call","toolCallId":"a","toolName":"f"}]})",
+       "one");
+  note(R"({"role":"assistant","content":[{"type":"tool-call","toolCallId":"b","toolName":"f"}]})",
+       "two");
+  const auto answer = [this](const std::string& members) {
+    return answered_by(R"({"role":"tool","content":[{"type":"tool-result",)" + members + "}]}");
+  };
+  EXPECT_EQ(answer(R"("toolCallId":"a","toolName":"f")"), Ids{"one"});
+  EXPECT_EQ(answer(R"("toolName":"f")"), Ids{"two"});
+}
+
 TEST_F(ChatCallsTest, OfItemsAreFoundByTheirIds) {
   note(R"({"type":"function_call","call_id":"a","id":"fc_1","name":"f","role":null})", "one");
   EXPECT_EQ(answered_by(R"({"type":"function_call_output","call_id":"a","content":null})"),

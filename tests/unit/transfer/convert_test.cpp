@@ -264,6 +264,39 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
 }
 
 // Items of OpenAI's responses stand beside the messages.
+// What Vercel's AI SDK sends to a model, and what it keeps to show it again.
+TEST_F(Convert, CallsAndResultsOfTheAiSdkAreThoseOfTools) {
+  const json::Tree call = message(R"({"role":"assistant","content":[{"type":"text","text":"So."},)"
+                                  R"({"type":"tool-call","toolCallId":"a","toolName":"f"}]})");
+  EXPECT_EQ(call.get_string("type"), "tool_call");
+  EXPECT_EQ(call.get("content")->get_string("message"), "So.");
+  const auto result = [this](const std::string& outcome) {
+    const json::Tree entry = message(R"({"role":"tool","content":[{"type":"tool-result",)"
+                                     R"("toolCallId":"a","toolName":"f",)" +
+                                     outcome + "}]}");
+    return entry.get_string("type") + ": " + entry.get("content")->get_string("message");
+  };
+  EXPECT_EQ(result(R"("output":{"type":"text","value":"sun"})"), "tool_result: sun");
+  EXPECT_EQ(result(R"("output":{"type":"json","value":{"t":7}})"), R"(tool_result: {"t":7})");
+  EXPECT_EQ(result(R"("output":{"type":"error-text","value":"no"})"), "tool_result: error: no");
+  EXPECT_EQ(result(R"("output":{"type":"content","value":[{"type":"text","text":"sun"},)"
+                   R"({"type":"media","data":"iVBOR"}]})"),
+            "tool_result: sun\n\n[media]");
+  EXPECT_EQ(result(R"("result":{"t":7},"isError":false)"), R"(tool_result: {"t":7})");
+  const auto kept = [this](const std::string& part) {
+    const json::Tree entry = message(R"({"role":"assistant","parts":[{"type":"step-start"},)" +
+                                     part + R"(,{"type":"text","text":"So."}]})");
+    return entry.get_string("type") + ": " + entry.get("content")->get_string("message");
+  };
+  EXPECT_EQ(kept(R"({"type":"tool-f","state":"output-available","output":{"t":7}})"),
+            "tool_call: {\"t\":7}\n\nSo.");
+  EXPECT_EQ(kept(R"({"type":"dynamic-tool","toolName":"f","state":"output-error",)"
+                 R"("errorText":"no"})"),
+            "tool_call: error: no\n\nSo.");
+  EXPECT_EQ(kept(R"({"type":"tool-f","state":"input-streaming"})"), "tool_call: So.");
+  EXPECT_EQ(kept(R"({"type":"tool-f"})"), "message: [tool-f]\n\nSo.") << "nobody's";
+}
+
 TEST_F(Convert, CallsAndOutputsOfResponsesAreThoseOfTools) {
   const std::string call =
       R"({"arguments":"{}","call_id":"c","id":"fc_1","name":"f","type":"function_call"})";
