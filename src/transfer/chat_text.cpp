@@ -53,17 +53,19 @@ bool is_kept_call(const Tree& part) {
 
 bool is_result(std::string_view kind) { return kind == "tool_result" || kind == "tool-result"; }
 
-// Gemini's parts have no type. Its interface writes names in camel case, its library for Python
-// others, with null for each member that a part does not have.
+// Gemini's parts have no type, nor have Bedrock's. Gemini's interface writes names in camel case,
+// its library for Python others, with null for each member that a part does not have.
 const Tree* call_in(const Tree& part) {
   if (is_call(part.get_string("type")) || is_kept_call(part)) return &part;
-  return object_in(part, {"functionCall", "function_call"});
+  return object_in(part, {"functionCall", "function_call", "toolUse"});
 }
 const Tree* response_in(const Tree& part) {
   return object_in(part, {"functionResponse", "function_response"});
 }
 const Tree* result_in(const Tree& part) {
-  return is_result(part.get_string("type")) ? &part : response_in(part);
+  if (is_result(part.get_string("type"))) return &part;
+  const Tree* response = response_in(part);
+  return response != nullptr ? response : object_in(part, {"toolResult"});
 }
 
 std::string tool_name_of(const Tree& call) {
@@ -95,7 +97,8 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
 
 bool is_thought(const Tree& part) {
   const std::string kind = part.get_string("type");
-  return kind.ends_with("thinking") || kind.starts_with("reasoning") || part.get_bool("thought");
+  return kind.ends_with("thinking") || kind.starts_with("reasoning") || part.get_bool("thought") ||
+         part.get("reasoningContent") != nullptr;
 }
 
 // What a model thinks is not what it says; calls and results are told as such.
@@ -117,11 +120,21 @@ std::string mark(std::string_view kind, std::string_view name) {
   return std::string("[").append(kind).append(name.empty() ? "" : " ").append(name).append("]");
 }
 
+// Bedrock's.
+std::string mark_of_media(const Tree& part) {
+  for (const auto name : {"image", "document", "video"}) {
+    const Tree* media = object_in(part, {name});
+    if (media != nullptr) return mark(name, media->get_string("name"));
+  }
+  return {};
+}
+
 // Of a part that has no text, such as a picture: its kind, and the name of its file. Its bytes say
 // nothing to who reads.
 std::string mark_of(const Tree& part) {
   const std::string kind = part.get_string("type");
-  if (kind.empty() || is_unsaid_part(part) || part.get("text") != nullptr) return {};
+  if (is_unsaid_part(part) || part.get("text") != nullptr) return {};
+  if (kind.empty()) return mark_of_media(part);
   const Tree* file = part.get("file");
   const Tree& named = file != nullptr && file->is_object() ? *file : part;
   return mark(kind, first_text(named, {"filename", "title", "name"}));
@@ -168,7 +181,7 @@ std::string text_of_outcome(const Tree& part) {
 bool has_failed(const Tree& part) {
   const Tree* output = part.get("output");
   return part.get_bool("is_error") || part.get_bool("isError") ||
-         part.get_string("state") == "output-error" ||
+         part.get_string("state") == "output-error" || part.get_string("status") == "error" ||
          (output != nullptr && output->get_string("type").starts_with("error-"));
 }
 
@@ -177,11 +190,13 @@ std::string text_of_part(const Tree& part) {
   if (part.is_string()) return part.text();
   if (!part.is_object() || is_thought(part)) return {};
   if (const Tree* response = response_in(part)) return text_of_response(*response);
+  if (const Tree* result = object_in(part, {"toolResult"})) return text_of_part(*result);
   std::string text = first_text(part, {"text", "refusal"});
   // As a message of OpenAI's assistants has it, with its annotations.
   const Tree* annotated = part.get("text");
   if (annotated != nullptr && annotated->is_object()) text = annotated->get_string("value");
   append_text(text_of_outcome(part), text);
+  if (const Tree* given = object_in(part, {"json"})) append_text(given->canonical(), text);
   for (const auto name : {"stdout", "stderr"}) append_text(part.get_string(name), text);
   if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);
   for (const auto name : {"resource", "source"}) {
@@ -224,14 +239,16 @@ const Tree& called_in(const Tree& call) {
   return called == nullptr ? call : *called;
 }
 
-const Tree* id_of_call(const Tree& call) { return string_in(call, {"id", "toolCallId"}); }
+const Tree* id_of_call(const Tree& call) {
+  return string_in(call, {"id", "toolCallId", "toolUseId"});
+}
 
 const Tree* tool_of(const Tree& called) { return string_in(called, {"name", "toolName"}); }
 
 // The Model Context Protocol has the second name, the AI SDK the third. A part may have an id of
 // its own.
 const Tree* call_id_of(const Tree& result) {
-  if (!is_result(result.get_string("type"))) return string_in(result, {"id"});
+  if (!is_result(result.get_string("type"))) return string_in(result, {"id", "toolUseId"});
   return string_in(result, {"tool_use_id", "toolUseId", "toolCallId"});
 }
 

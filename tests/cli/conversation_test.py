@@ -278,6 +278,21 @@ class ChatLog(Conversation):
                          ['tool_call    f {"n":1}', "tool_result  sun", "tool_call    rain", "",
                           "error: snow", 'g {"n":2}', "h {}"])
 
+    def test_calls_and_results_of_bedrock_are_shown(self):
+        messages = [
+            {"role": "assistant", "content": [
+                {"text": "I look."},
+                {"toolUse": {"toolUseId": "a", "name": "f", "input": {"n": 1}}}]},
+            {"role": "user", "content": [{"toolResult": {
+                "toolUseId": "a", "status": "error", "content": [{"text": "rain"}]}}]},
+            {"role": "assistant", "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Hm"}}}]}]
+        self.run_cli("import", "bedrock", "-", stdin=json.dumps(messages))
+        lines = self.run_cli("chat-log", "bedrock").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].strip() for line in lines],
+                         ["tool_call    I look.", 'f {"n":1}', "tool_result  error: rain",
+                          "assistant"])
+
     def test_calls_of_openais_own_tools_are_shown(self):
         call = {"type": "mcp_call", "id": "m", "name": "roll", "arguments": '{"n":2}'}
         items = [

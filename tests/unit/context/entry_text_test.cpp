@@ -237,6 +237,22 @@ TEST(EntryText, OfTheAiSdksPartsIsWhatTheyCallAndGive) {
   }
 }
 
+TEST(EntryText, OfBedrocksPartsIsWhatTheyCallAndGive) {
+  const EntryText call = read("tool_call", R"({"role":"assistant","parts":[{"toolUse":)"
+                                           R"({"toolUseId":"a","name":"f","input":{"n":1}}}]})");
+  EXPECT_EQ(call.text, R"(f {"n":1})");
+  ASSERT_EQ(call.turns.size(), 1U);
+  EXPECT_EQ(call.turns.front().call_id, "a");
+  const EntryText result =
+      read("tool_result", R"({"role":"user","message":"sun","parts":[{"toolResult":)"
+                          R"({"toolUseId":"a","content":[{"text":"sun"}]}}]})");
+  ASSERT_EQ(result.turns.size(), 1U);
+  EXPECT_EQ(result.turns.front().call_id, "a");
+  EXPECT_EQ(result.turns.front().text, "sun");
+  EXPECT_EQ(shown("message", R"({"role":"assistant","parts":[{"reasoningContent":{}}]})"),
+            "assistant: ");
+}
+
 // As Ollama has the name of a tool.
 TEST(EntryText, OfAResultHasTheNameOfItsTool) {
   EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_name":"f","message":"sun"})"),

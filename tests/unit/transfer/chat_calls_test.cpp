@@ -104,6 +104,13 @@ TEST_F(ChatCallsTest, OfTheAiSdkAreFoundByTheirIds) {
   EXPECT_EQ(answer(R"("toolName":"f")"), Ids{"two"});
 }
 
+TEST_F(ChatCallsTest, OfBedrockAreFoundByTheirIds) {
+  note(R"({"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f"}}]})", "one");
+  note(R"({"role":"assistant","content":[{"toolUse":{"toolUseId":"b","name":"f"}}]})", "two");
+  EXPECT_EQ(answered_by(R"({"role":"user","content":[{"toolResult":{"toolUseId":"a"}}]})"),
+            Ids{"one"});
+}
+
 TEST_F(ChatCallsTest, OfItemsAreFoundByTheirIds) {
   note(R"({"type":"function_call","call_id":"a","id":"fc_1","name":"f","role":null})", "one");
   EXPECT_EQ(answered_by(R"({"type":"function_call_output","call_id":"a","content":null})"),

@@ -297,6 +297,24 @@ TEST_F(Convert, CallsAndResultsOfTheAiSdkAreThoseOfTools) {
   EXPECT_EQ(kept(R"({"type":"tool-f"})"), "message: [tool-f]\n\nSo.") << "nobody's";
 }
 
+// Their parts have no type.
+TEST_F(Convert, CallsAndResultsOfBedrockAreThoseOfTools) {
+  const auto told = [this](const std::string& parts) {
+    const json::Tree entry = message(R"({"role":"user","content":[)" + parts + "]}");
+    return entry.get_string("type") + ": " + entry.get("content")->get_string("message");
+  };
+  EXPECT_EQ(told(R"({"reasoningContent":{"reasoningText":{"text":"Hm"}}},{"text":"So."},)"
+                 R"({"toolUse":{"toolUseId":"a","name":"f","input":{}}})"),
+            "tool_call: So.");
+  EXPECT_EQ(told(R"({"toolResult":{"toolUseId":"a","status":"success","content":[)"
+                 R"({"text":"sun"},{"json":{"t":7}},{"image":{"format":"png","source":{}}}]}})"),
+            "tool_result: sun\n\n{\"t\":7}\n\n[image]");
+  EXPECT_EQ(told(R"({"toolResult":{"toolUseId":"a","status":"error","content":[{"text":"no"}]}})"),
+            "tool_result: error: no");
+  EXPECT_EQ(told(R"({"document":{"name":"a","format":"pdf","source":{}}},{"video":{}})"),
+            "message: [document a]\n\n[video]");
+}
+
 TEST_F(Convert, CallsAndOutputsOfResponsesAreThoseOfTools) {
   const std::string call =
       R"({"arguments":"{}","call_id":"c","id":"fc_1","name":"f","type":"function_call"})";
