@@ -178,6 +178,17 @@ std::string text_of_outcome(const Tree& part) {
   return {};
 }
 
+// What Gemini runs itself, and what came out.
+std::string text_of_code(const Tree& part) {
+  if (const Tree* code = object_in(part, {"executableCode", "executable_code"}))
+    return code->get_string("code");
+  const Tree* outcome = object_in(part, {"codeExecutionResult", "code_execution_result"});
+  if (outcome == nullptr) return {};
+  const std::string text = outcome->get_string("output");
+  const bool is_done = outcome->get_string("outcome") == "OUTCOME_OK";
+  return is_done ? text : text.empty() ? "error" : "error: " + text;
+}
+
 bool has_failed(const Tree& part) {
   const Tree* output = part.get("output");
   return part.get_bool("is_error") || part.get_bool("isError") ||
@@ -196,6 +207,7 @@ std::string text_of_part(const Tree& part) {
   const Tree* annotated = part.get("text");
   if (annotated != nullptr && annotated->is_object()) text = annotated->get_string("value");
   append_text(text_of_outcome(part), text);
+  append_text(text_of_code(part), text);
   if (const Tree* given = object_in(part, {"json"})) append_text(given->canonical(), text);
   for (const auto name : {"stdout", "stderr"}) append_text(part.get_string(name), text);
   if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);

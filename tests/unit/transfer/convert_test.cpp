@@ -204,6 +204,22 @@ TEST_F(Convert, PartsOfEveryKindAreReadable) {
 }
 
 // As the Model Context Protocol has messages.
+TEST_F(Convert, WhatGeminiRunsAndWhatCameOutIsReadable) {
+  const auto told = [this](const std::string& parts) {
+    const json::Tree entry = message(R"({"role":"model","parts":[{"text":"So."},)" + parts + "]}");
+    return entry.get("content")->get_string("message");
+  };
+  EXPECT_EQ(told(R"({"executableCode":{"language":"PYTHON","code":"1+1"}},)"
+                 R"({"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"2"}})"),
+            "So.\n\n1+1\n\n2");
+  EXPECT_EQ(told(R"({"text":null,"executable_code":{"code":"1/0"},"thought":null},)"
+                 R"({"code_execution_result":{"outcome":"OUTCOME_FAILED","output":"no"}})"),
+            "So.\n\n1/0\n\nerror: no");
+  EXPECT_EQ(told(R"({"codeExecutionResult":{"outcome":"OUTCOME_DEADLINE_EXCEEDED"}})"),
+            "So.\n\nerror");
+  EXPECT_EQ(told(R"({"codeExecutionResult":{"outcome":"OUTCOME_OK"}})"), "So.");
+}
+
 TEST_F(Convert, AContentThatIsOnePartIsReadable) {
   EXPECT_EQ(content(message(R"({"role":"user","content":{"type":"text","text":"Hi"}})")),
             R"({"message":"Hi","role":"user"})");
