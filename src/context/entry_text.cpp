@@ -267,9 +267,19 @@ class LineReader {
   // it is, when it came, what it took and what the model thought, nobody said; but of a fact about
   // somebody with a role, all of that is what is known.
   [[nodiscard]] bool is_silent() const {
-    static constexpr std::string_view kUnsaid[] = {"id",      "type",      "name",
-                                                   "model",   "timestamp", "created_at",
-                                                   "created", "usage",     "reasoning_content"};
+    static constexpr std::string_view kUnsaid[] = {"id",
+                                                   "type",
+                                                   "name",
+                                                   "model",
+                                                   "timestamp",
+                                                   "created_at",
+                                                   "created",
+                                                   "usage",
+                                                   "reasoning",
+                                                   "reasoning_content",
+                                                   "thinking",
+                                                   "reasoning_details",
+                                                   "thinking_blocks"};
     const auto is_unsaid = [this](const Member& member) {
       if (is_one_of(member.name, {"role", "call_id", "tool_call_id"})) return true;
       const auto* const found = std::find(std::begin(kUnsaid), std::end(kUnsaid), member.name);

@@ -96,14 +96,18 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
 }
 
 bool is_thought(const Tree& part) {
-  const std::string kind = part.get_string("type");
+  std::string kind = part.get_string("type");
+  if (kind.empty()) kind = part.get_string("block_type");  // LlamaIndex's
   return kind.ends_with("thinking") || kind.starts_with("reasoning") || part.get_bool("thought") ||
          part.get("reasoningContent") != nullptr;
 }
 
-// What a model thinks is not what it says; calls and results are told as such.
+// What a model thinks is not what it says; calls and results are told as such. Gemini ends an
+// answer with a text that is empty, for the sake of its signature.
 bool is_unsaid_part(const Tree& part) {
   const std::string kind = part.get_string("type");
+  const Tree* text = part.get("text");
+  if (text != nullptr && text->is_string() && text->text().empty()) return true;
   return is_thought(part) || kind.ends_with("tool_use") || kind.ends_with("_result") ||
          kind == "step-start" || call_in(part) != nullptr || result_in(part) != nullptr;
 }

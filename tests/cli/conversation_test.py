@@ -172,9 +172,14 @@ class ChatLog(Conversation):
                      "reasoning_content": "Hm"},
                     {"role": "user", "content": "", "timestamp": "2026-01-06T00:00:02Z",
                      "usage": {"input_tokens": 1}}]
+        messages += [{"role": "model", "timestamp": f"2026-01-06T00:01:0{number}Z", **only}
+                     for number, only in enumerate((
+                         {"content": "", "thinking": "Hm"}, {"content": None, "reasoning": "Hm"},
+                         {"parts": [{"text": "", "thoughtSignature": "x"}]}))]
         self.run_cli("import", "silent", "-", stdin=json.dumps(messages))
         lines = self.run_cli("chat-log", "silent").stdout.splitlines()[1:]
-        self.assertEqual([line[7:].strip() for line in lines], ["assistant", "assistant", "user"])
+        self.assertEqual([line[7:].strip() for line in lines],
+                         ["assistant", "assistant", "user", "model", "model", "model"])
 
     def test_what_a_model_only_thought_is_not_shown(self):
         for name, thought in (("a", {"type": "thinking", "thinking": "Hm"}),

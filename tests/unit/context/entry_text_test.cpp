@@ -75,6 +75,12 @@ TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
   EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","usage":{"output_tokens":1},)"
                              R"("id":"m","model":"x","name":"bot","type":"message"})"),
             "assistant: ");
+  for (const std::string name : {"reasoning", "reasoning_details", "thinking", "thinking_blocks"}) {
+    const std::string thought = R"(")" + name + R"(":["Hm"])";
+    EXPECT_EQ(shown("message", R"({"role":"assistant","message":"",)" + thought + "}"),
+              "assistant: ");
+    EXPECT_NE(shown("finding", R"({"role":"CTO",)" + thought + "}"), "CTO: ") << "a fact";
+  }
   EXPECT_EQ(shown("message", R"({"role":"user","message":"","file":"a.pdf"})"),
             R"(user: {"file":"a.pdf","message":"","role":"user"})");
   EXPECT_EQ(shown("message", R"({"role":"user","message":"","parts":[{"type":"image"}],"n":1})"),
@@ -298,6 +304,10 @@ TEST(EntryText, OfPartsIsWhatTheySay) {
   const std::string geminis = R"({"text":"Hm","thought":true})";
   EXPECT_EQ(said(geminis, "parts"), "user: ");
   EXPECT_EQ(said(geminis + R"(,{"text":"Yes.","thoughtSignature":"x"})", "parts"), "user: Yes.");
+  // The end of an answer of Gemini's, and what LlamaIndex calls a thought.
+  EXPECT_EQ(said(R"({"text":"","thoughtSignature":"x"})", "parts"), "user: ");
+  const std::string indexed = R"({"block_type":"thinking","content":"Hm"})";
+  EXPECT_EQ(said(indexed + R"(,{"block_type":"text","text":"Yes."})", "parts"), "user: Yes.");
   EXPECT_EQ(said("[1]"), "user: [[1]]");
   // What somebody else calls so is no chat's.
   EXPECT_EQ(shown("finding", R"({"name":"kit","parts":["a","b"]})"),
