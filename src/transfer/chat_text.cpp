@@ -215,6 +215,10 @@ std::string text_of_part(const Tree& part) {
   if (const Tree* given = object_in(part, {"json"})) append_text(given->canonical(), text);
   for (const auto name : {"stdout", "stderr"}) append_text(part.get_string(name), text);
   if (const Tree* inner = part.get("content")) append_text(text_of_content(*inner), text);
+  // As Cohere has what a tool gave.
+  const Tree* given = object_in(part, {"document"});
+  if (given != nullptr) given = given->get("data");
+  if (given != nullptr) append_text(text_of_given(*given), text);
   for (const auto name : {"resource", "source"}) {
     const Tree* document = part.get(name);
     if (document == nullptr || !document->is_object()) continue;

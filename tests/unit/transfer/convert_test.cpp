@@ -220,6 +220,13 @@ TEST_F(Convert, WhatGeminiRunsAndWhatCameOutIsReadable) {
   EXPECT_EQ(told(R"({"codeExecutionResult":{"outcome":"OUTCOME_OK"}})"), "So.");
 }
 
+TEST_F(Convert, WhatAToolGaveIsReadableAsCohereHasIt) {
+  const json::Tree entry = message(R"({"role":"tool","tool_call_id":"a","content":[)"
+                                   R"({"type":"document","document":{"data":"{\"t\":7}"}},)"
+                                   R"({"type":"document","document":{"data":{"t":8}}}]})");
+  EXPECT_EQ(entry.get("content")->get_string("message"), "{\"t\":7}\n\n{\"t\":8}");
+}
+
 TEST_F(Convert, AContentThatIsOnePartIsReadable) {
   EXPECT_EQ(content(message(R"({"role":"user","content":{"type":"text","text":"Hi"}})")),
             R"({"message":"Hi","role":"user"})");
