@@ -273,6 +273,7 @@ class LineReader {
                                                    "model",
                                                    "timestamp",
                                                    "created_at",
+                                                   "createdAt",
                                                    "created",
                                                    "usage",
                                                    "reasoning",

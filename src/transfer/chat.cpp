@@ -39,7 +39,7 @@ std::optional<int64_t> time_of_text(const std::string& text) {
 
 // The first time in the message.
 std::optional<int64_t> time_of(const Tree& message) {
-  for (const auto name : {"timestamp", "created_at", "created"}) {
+  for (const auto name : {"timestamp", "created_at", "createdAt", "created"}) {
     const Tree* time = message.get(name);
     if (time == nullptr) continue;
     const auto read = time->is_string() ? time_of_text(time->text())

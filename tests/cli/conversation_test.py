@@ -174,7 +174,8 @@ class ChatLog(Conversation):
                      "usage": {"input_tokens": 1}}]
         messages += [{"role": "model", "timestamp": f"2026-01-06T00:01:0{number}Z", **only}
                      for number, only in enumerate((
-                         {"content": "", "thinking": "Hm"}, {"content": None, "reasoning": "Hm"},
+                         {"content": "", "thinking": "Hm"}, {"content": None, "reasoning": "Hm",
+                                                           "createdAt": 1768054800},
                          {"parts": [{"text": "", "thoughtSignature": "x"}]}))]
         self.run_cli("import", "silent", "-", stdin=json.dumps(messages))
         lines = self.run_cli("chat-log", "silent").stdout.splitlines()[1:]

@@ -317,7 +317,7 @@ def time_of_text(text):
 
 
 def time_of_message(members):
-    for name in ("timestamp", "created_at", "created"):
+    for name in ("timestamp", "created_at", "createdAt", "created"):
         value = members.get(name)
         found = (time_of_number(float(value)) if is_number(value)
                  else time_of_text(value) if is_text(value) else None)

@@ -201,7 +201,7 @@ class Maker(random.Random):
                              '"1768000000.25"', '"1768000000123456"', '"10.1.2026"', "-1",
                              "1768000000", "1768000000.25", "1768000000123",
                              "1768000000123456", "1768000000123456789", "0"])
-        return {self.choice(["timestamp", "created_at", "created"]): value}
+        return {self.choice(["timestamp", "created_at", "createdAt", "created"]): value}
 
     def element(self, is_in_array):
         odd = ["5", '"x"', "null", "[]", '[{"type":"a","content":1}]', "{}", "[" * 70 + "]" * 70]

@@ -69,7 +69,8 @@ TEST(EntryText, OfAMemberThatIsNullIsThatOfTheNext) {
 
 // As an import leaves a message without text: with the time and the thoughts that it came with.
 TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
-  const std::string more = R"("timestamp":"2026-01-10T14:20:00Z","reasoning_content":"Hm")";
+  const std::string more =
+      R"("timestamp":"2026-01-10T14:20:00Z","createdAt":1768054800,"reasoning_content":"Hm")";
   EXPECT_EQ(shown("message", R"({"role":"assistant",)" + more + "}"), "assistant: ");
   EXPECT_EQ(shown("message", R"({"role":"assistant","message":"",)" + more + "}"), "assistant: ");
   EXPECT_EQ(shown("message", R"({"role":"assistant","message":"","usage":{"output_tokens":1},)"
