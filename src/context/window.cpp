@@ -196,8 +196,8 @@ class Window {
     return {};
   }
 
-  // As messages, a result stands behind its call, and each call has one result: no interface takes
-  // others. False where they do not; they are something that is recalled.
+  // As messages, a result stands behind its call, and each call has an id and one result: no
+  // interface takes others. False where they do not; they are something that is recalled.
   bool become_turns(const Unit& unit) {
     const auto items = std::span(items_).subspan(unit.begin);
     const auto call = std::find_if(items.begin(), items.end(), is_call);
@@ -214,8 +214,9 @@ class Window {
     std::vector<std::string> called = call->call_ids;
     std::sort(called.begin(), called.end());
     std::sort(answered.begin(), answered.end());
+    const bool are_named = called.empty() || !called.front().empty();
     const bool are_distinct = std::adjacent_find(called.begin(), called.end()) == called.end();
-    return are_distinct && called == answered;
+    return are_named && are_distinct && called == answered;
   }
 
   // False when there is no room for all of it, or it cannot be read.
