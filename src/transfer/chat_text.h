@@ -1,16 +1,13 @@
 // What a message of a chat says: its text, the calls of tools that it makes, the results it brings.
 #pragma once
 
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "json/tree.h"
+#include "transfer/chat_part.h"
 
 namespace varve::transfer {
-
-using Names = std::initializer_list<std::string_view>;
 
 // The objects that call a tool in a message: those in `tool_calls`, `function_call`, and those of
 // the parts that stand under these names. A part is such an object, or as Gemini writes it, has it.
@@ -18,20 +15,6 @@ using Names = std::initializer_list<std::string_view>;
 
 // Of the parts, those with a result.
 [[nodiscard]] std::vector<const json::Tree*> result_objects(const json::Tree& message, Names parts);
-
-// What has the name and the arguments of a call: the call, or a member of it.
-[[nodiscard]] const json::Tree& called_in(const json::Tree& call);
-
-// The id of a call, and of one that was called, or a result, the tool; null when it tells none.
-[[nodiscard]] const json::Tree* id_of_call(const json::Tree& call);
-[[nodiscard]] const json::Tree* tool_of(const json::Tree& called);
-
-// The id of the call that a result is of; null when it has none.
-[[nodiscard]] const json::Tree* call_id_of(const json::Tree& result);
-
-// The readable text of a content, which is text or a list of parts. A part without text is told by
-// its kind: "[image]".
-[[nodiscard]] std::string text_of_content(const json::Tree& content);
 
 // Whether none of the parts, or the only one, is for whom the message is sent to: thoughts, calls
 // and results.
