@@ -65,7 +65,8 @@ class BasicResults : public detail::Object<Policy, varve_results_t, varve_result
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   // Borrowed from this object, like every std::string_view here. Of results without a name, which
   // are gone before a text of theirs is read in for (auto e : session.query().entries()), these
-  // give texts that stay.
+  // give texts that stay; but not through the arrow of a result, as in session.query()->entries():
+  // keep that result.
   Answer<std::string_view> entry(size_t index) const & { return entry_as<std::string_view>(index); }
   Answer<std::string> entry(size_t index) const && { return entry_as<std::string>(index); }
   Answer<std::string_view> json() const & { return json_as<std::string_view>(); }

@@ -169,9 +169,8 @@ class LineReader {
   }
 
   std::string tool_text(Names details) {
-    std::string text;
     const auto name = name_member();
-    text = name.empty() ? tool_of_item() : text::make_one_line(text_of(name));
+    std::string text = name.empty() ? tool_of_item() : text::make_one_line(text_of(name));
     const auto detail = best_of(details);
     const bool is_named = !name.empty() || !item_.empty();
     if (!is_named && detail.empty()) return is_silent() ? std::string() : text_of(content_);
