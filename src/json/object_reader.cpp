@@ -163,10 +163,14 @@ void ObjectReader::read_strings(std::string_view name, std::vector<std::string>*
 // `rule` ends what is said of one that is not valid: "'x' is not an id: ...".
 void ObjectReader::read_valid_strings(std::string_view name, bool (*is_valid)(std::string_view),
                                       std::string_view rule, std::vector<std::string>* out) {
-  read_strings(name, out);
-  const auto bad = std::find_if_not(out->begin(), out->end(), is_valid);
   const auto value = take(name);
-  if (value && bad != out->end()) fail(*value, "'" + shown(*bad) + "' " + std::string(rule));
+  if (!value) return;
+  read_strings(name, out);
+  value->for_each_item([&](Value item) {
+    const bool is_good = !item.is_string() || is_valid(item.text());
+    if (!is_good) fail(item, "'" + shown(item.text()) + "' " + std::string(rule));
+    return is_good;
+  });
 }
 
 void ObjectReader::read_ids(std::string_view name, std::vector<std::string>* out) {

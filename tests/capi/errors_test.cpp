@@ -126,7 +126,7 @@ TEST(Errors, NameTheMemberOfAnObjectWithinTheTextAndItsOffset) {
              "decay_config.type_specific.Odd", R"({"curve)", update},
         Case{R"({"format":"jsonl","query":{"text":"tea","types":"odd"}})", "query.types",
              R"({"text)", write},
-        Case{R"({"user_id":"ann","session_ids":["a","-b"]})", "session_ids", R"(["a)", usage}}) {
+        Case{R"({"user_id":"ann","session_ids":["a","-b"]})", "session_ids[1]", R"("-b)", usage}}) {
     const Outcome outcome = given.refused(given.text);
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT) << given.text;
     EXPECT_EQ(outcome.detail("member"), given.member);

@@ -251,7 +251,7 @@ TEST(Usage, OfAStoreIsFiltered) {
                                              {R"({"user_id":1})", "user_id"},
                                              {R"({"time":{"last":"7d"}})", "time.last"},
                                              {R"({"time":{"start":"now"}})", "time.start"},
-                                             {R"({"session_ids":["a b"]})", "session_ids"}}) {
+                                             {R"({"session_ids":["a b"]})", "session_ids[0]"}}) {
     SCOPED_TRACE(given.filter);
     const Outcome outcome = store_usage(store, given.filter).outcome;
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT);

@@ -254,7 +254,7 @@ class Mistakes(CliTest):
             (["export", "notes", "-o", "out", "--related", "a b"], "--related: 'a b' is not an id"),
             (["export", "notes", "--query", '{"limit":2}'], "--query: member 'limit': is about"),
             (["export", "notes", "--query", '{"types":["a","A b"]}'],
-             "--query: member 'types': 'A b' is not a type: [a-z][a-z0-9_]{0,31}"),
+             "--query: member 'types[1]': 'A b' is not a type: [a-z][a-z0-9_]{0,31}"),
             (["delete", "notes", "--type", "A b", "--yes"], "--type: 'A b' is not a type"),
             (["delete", "notes", "--text", b"\xff", "--yes"], "--text: is not valid UTF-8"),
             (["delete", "notes", "--where", "{}", "--yes", "--reason", "x" * 1025],

@@ -94,7 +94,7 @@ TEST(ParseRequest, NamesTheFirstPartThatIsWrong) {
   EXPECT_EQ(of(R"({"question":")" + std::string(70'000, 'x') + "\"}"), "question");
   EXPECT_EQ(of(R"({"retrieve":[{"query":{"text":7}}]})"), "retrieve[0].query.text");
   EXPECT_EQ(of(R"({"budget":{"max_tokens":1,"reserve_tokens":2}})"), "budget.reserve_tokens");
-  EXPECT_EQ(of(R"({"pinned":["a","not an id"]})"), "pinned");
+  EXPECT_EQ(of(R"({"pinned":["a","not an id"]})"), "pinned[1]");
   EXPECT_EQ(of(R"({"format":"xml"})"), "format");
 }
 
