@@ -376,8 +376,9 @@ void Memory::replace_working(const std::string& session_id, std::vector<std::str
     const auto& [id, use] = working.ids[i];
     if (use > begun && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
-  working.ids.clear();
-  for (auto& id : ids) working.ids.push({std::move(id), use_count_});
+  Ring<Selected> fresh(options_.window);  // if an allocation fails, what is there stays
+  for (auto& id : ids) fresh.push({std::move(id), use_count_});
+  working.ids = std::move(fresh);
   working.last_load = use_count_;
 }
 
