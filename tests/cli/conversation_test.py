@@ -334,6 +334,14 @@ class ChatLog(Conversation):
         self.assertIn("-n 0 shows all", done.stderr)
         self.assertEqual(self.run_cli("chat-log", "chat", "-n", "0").stderr, "")
 
+    def test_a_long_conversation_is_shown_whole(self):
+        said = [f"{number} " + 40 * "tea and no coffee " for number in range(200)]
+        self.run_cli("import", "long", "-", stdin=json.dumps(
+            [{"role": "user", "content": text} for text in said]))
+        lines = self.run_cli("chat-log", "long", "-n", "0").stdout.splitlines()[1:]
+        self.assertEqual([line[7:].split(None, 1)[1].strip() for line in lines],
+                         [text.strip() for text in said])
+
     def test_shows_other_types_when_asked(self):
         done = self.run_cli("chat-log", "chat", "--type", "tool_result")
         self.assertEqual(done.stdout, "2026-01-04\n09:04  tool_result  weather rain\n")
