@@ -5,16 +5,10 @@
 
 #include <string>
 
-#include "json/tree.h"
+#include "parsed_tree.h"
 
 namespace varve::transfer {
 namespace {
-
-json::Tree parsed(std::string_view text) {
-  auto tree = json::Tree::parse(text);
-  EXPECT_TRUE(tree.ok()) << text;
-  return tree.ok() ? *tree : json::Tree();
-}
 
 TEST(ChatPart, ACallTellsItsToolAndItsIdInEachForm) {
   for (const auto call : {R"({"type":"tool_use","id":"a","name":"f"})",

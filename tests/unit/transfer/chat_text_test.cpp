@@ -5,19 +5,13 @@
 
 #include <string>
 
-#include "json/tree.h"
+#include "parsed_tree.h"
 
 namespace varve::transfer {
 namespace {
 
-json::Tree tree(std::string_view text) {
-  auto parsed = json::Tree::parse(text);
-  EXPECT_TRUE(parsed.ok()) << text;
-  return parsed.ok() ? *parsed : json::Tree();
-}
-
 std::string call_text(std::string_view call) {
-  const auto calls = calls_in(tree(R"({"tool_calls":[)" + std::string(call) + "]}"));
+  const auto calls = calls_in(parsed(R"({"tool_calls":[)" + std::string(call) + "]}"));
   return calls.empty() ? "none" : calls.front().text;
 }
 
@@ -29,7 +23,7 @@ TEST(ChatText, ACallIsItsNameAndTheFirstThatItIsGiven) {
 }
 
 std::string result_text(const std::string& response) {
-  const auto results = results_in(tree(R"({"parts":[{"functionResponse":)" + response + "}]}"));
+  const auto results = results_in(parsed(R"({"parts":[{"functionResponse":)" + response + "}]}"));
   return results.empty() ? "none" : results.front().text;
 }
 
@@ -49,23 +43,24 @@ TEST(ChatText, AResponseIsItsNameAndWhatItGave) {
 }
 
 TEST(ChatText, APartMayStandWithoutAList) {
-  const auto calls = calls_in(tree(R"({"parts":{"type":"tool_use","id":"a","name":"f"}})"));
+  const auto calls = calls_in(parsed(R"({"parts":{"type":"tool_use","id":"a","name":"f"}})"));
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls.front().call_id, "a");
   const auto results = results_in(
-      tree(R"({"parts":{"type":"tool_result","toolUseId":"a","content":"x","isError":true}})"));
+      parsed(R"({"parts":{"type":"tool_result","toolUseId":"a","content":"x","isError":true}})"));
   ASSERT_EQ(results.size(), 1U);
   EXPECT_EQ(results.front().call_id, "a");
   EXPECT_EQ(results.front().text, "error: x");
-  EXPECT_TRUE(is_unsaid(tree(R"({"type":"tool_use"})")));
-  EXPECT_FALSE(is_unsaid(tree(R"({"type":"text"})")));
+  EXPECT_TRUE(is_unsaid(parsed(R"({"type":"tool_use"})")));
+  EXPECT_FALSE(is_unsaid(parsed(R"({"type":"text"})")));
 }
 
 TEST(ChatText, WhatIsSaidBesideResultsIsNothingWhereThereAreNone) {
   const std::string text = R"({"type":"text","text":"so"})";
-  EXPECT_EQ(said_beside_results(tree("[" + text + R"(,{"type":"tool_result"}])")), "so");
-  EXPECT_EQ(said_beside_results(tree("[" + text + "]")), "");
-  EXPECT_EQ(said_beside_results(tree("[" + text + R"(,{"functionResponse":{"name":"f"}}])")), "so");
+  EXPECT_EQ(said_beside_results(parsed("[" + text + R"(,{"type":"tool_result"}])")), "so");
+  EXPECT_EQ(said_beside_results(parsed("[" + text + "]")), "");
+  EXPECT_EQ(said_beside_results(parsed("[" + text + R"(,{"functionResponse":{"name":"f"}}])")),
+            "so");
 }
 
 }  // namespace
