@@ -17,6 +17,11 @@ constexpr std::array<std::string_view, 12> kMonths = {
     "january", "february", "march",     "april",   "may",      "june",
     "july",    "august",   "september", "october", "november", "december"};
 
+// A hyphen, or U+2010 to U+2015, which are hyphens and dashes of every length.
+bool is_dash(uint32_t code_point) {
+  return code_point == '-' || (code_point >= 0x2010 && code_point <= 0x2015);
+}
+
 class DateFinder {
  public:
   explicit DateFinder(std::string_view question) : tokens_(date_tokens(question)) {}
@@ -71,6 +76,25 @@ class DateFinder {
     }
     return mark_count <= 1;
   }
+  // The last of a range of days, as the 9 of "7-9": it stands behind a dash. That of "7 - 9:30" and
+  // "7 - 9am" is an hour.
+  [[nodiscard]] std::optional<int32_t> range_end(int32_t first, size_t at) const {
+    const auto last = day(at);
+    if (!last || *last <= first) return std::nullopt;
+    const bool is_whole = at + 1 == tokens_.size() || is_ordinal_suffix(at + 1) ||
+                          !(tokens_[at + 1].gap.empty() || tokens_[at + 1].goes_on);
+    if (!is_whole) return std::nullopt;
+    std::string_view gap = tokens_[at].gap;
+    size_t dash_count = 0;
+    while (!gap.empty()) {
+      const auto character = text::character_at(gap, 0);
+      gap.remove_prefix(character.size_bytes);
+      if (text::is_blank(character.code_point)) continue;
+      if (!is_dash(character.code_point)) return std::nullopt;
+      ++dash_count;
+    }
+    return dash_count == 1 ? last : std::nullopt;
+  }
   [[nodiscard]] bool is_ordinal_suffix(size_t at) const {
     if (at >= tokens_.size() || !tokens_[at].gap.empty()) return false;
     const std::string& text = tokens_[at].text;
@@ -100,28 +124,34 @@ class DateFinder {
     return at + 3;
   }
 
-  // 7 May 2023, the 8th of December, 7 May.
+  // 7 May 2023, the 8th of December, 7 May, 7-9 May.
   size_t read_day_first(size_t at) {
     const auto first = day(at);
     if (!first || tokens_[at].goes_on) return at;
     size_t next = at + 1;
     if (is_ordinal_suffix(next)) ++next;
+    const auto end = range_end(*first, next);
+    if (end) ++next;
+    if (end && is_ordinal_suffix(next)) ++next;
     if (next < tokens_.size() && tokens_[next].text == "of") ++next;
     const auto middle = month(next);
     if (!middle || !is_near(next)) return at;
     const auto last = is_near(next + 1) ? year(next + 1) : std::nullopt;
-    return add(last, *middle, *first, next + (last ? 2 : 1));
+    return add_days(last, *middle, *first, end, next + (last ? 2 : 1));
   }
 
-  // May 7, 2023; May 7th; May 2023; in June.
+  // May 7, 2023; May 7th; May 7-9, 2023; May 2023; in June.
   size_t read_month_first(size_t at) {
     const auto first = month(at);
     if (!first) return at;
     if (const auto second = day(at + 1); second && is_near(at + 1)) {
       size_t next = at + 2;
       if (is_ordinal_suffix(next)) ++next;
+      const auto end = range_end(*second, next);
+      if (end) ++next;
+      if (end && is_ordinal_suffix(next)) ++next;
       const auto last = is_near(next) ? year(next) : std::nullopt;
-      return add(last, *first, *second, next + (last ? 1 : 0));
+      return add_days(last, *first, *second, end, next + (last ? 1 : 0));
     }
     if (const auto last = year(at + 1); last && is_near(at + 1)) {
       return add(last, *first, std::nullopt, at + 2);
@@ -133,7 +163,15 @@ class DateFinder {
   }
 
   size_t add(std::optional<int32_t> year, int32_t month, std::optional<int32_t> day, size_t after) {
-    if (month >= 1 && month <= 12) dates_.push_back({year, month, day});
+    if (month >= 1 && month <= 12 && dates_.size() < kDatesMax) {
+      dates_.push_back({year, month, day});
+    }
+    return after;
+  }
+
+  size_t add_days(std::optional<int32_t> year, int32_t month, int32_t first,
+                  std::optional<int32_t> last, size_t after) {
+    for (int32_t day = first; day <= last.value_or(first); ++day) add(year, month, day, after);
     return after;
   }
 

@@ -1,7 +1,7 @@
 // Dates that a question names, and how well a time fits them.
 //
 //   2023-05-07  2023/5/7  7 May 2023  May 7th, 2023  the 8th of December  25.01.2024  1/25/2024
-//   May 2023  in June
+//   May 7-9, 2023  7-9 May  May 2023  in June
 //
 // Month names are English, in any case; a month alone counts only when it is capitalised and not
 // the first word. Where day and month could be either way round, both count. The end of a number is

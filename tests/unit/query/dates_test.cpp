@@ -52,6 +52,23 @@ INSTANTIATE_TEST_SUITE_P(EndsOfNumbers, FindDates,
                                            DateCase{"on 3,4 May", {{kAny, 5, 4}}},
                                            DateCase{"on 3. 4 May", {{kAny, 5, 4}}}));
 
+const std::vector<NamedDate> kSeventhToNinth = {{2024, 5, 7}, {2024, 5, 8}, {2024, 5, 9}};
+
+// Ranges of days: each of them counts, with the year that stands behind.
+INSTANTIATE_TEST_SUITE_P(
+    Ranges, FindDates,
+    ::testing::Values(DateCase{"on May 7-9, 2024?", kSeventhToNinth},
+                      DateCase{"on 7-9 May 2024?", kSeventhToNinth},
+                      DateCase{"on the 7th - 9th of May, 2024", kSeventhToNinth},
+                      DateCase{"on May 7th \xe2\x80\x93 9th, 2024", kSeventhToNinth},
+                      DateCase{"on May 30-31", {{kAny, 5, 30}, {kAny, 5, 31}}},
+                      DateCase{"on May 9-7, 2024", {{kAny, 5, 9}}},
+                      DateCase{"on May 7-32, 2024", {{kAny, 5, 7}}},
+                      DateCase{"on May 7 -- 9, 2024", {{kAny, 5, 7}}},
+                      DateCase{"on May 7-/9, 2024", {{kAny, 5, 7}}},
+                      DateCase{"on May 7 - 9:30", {{kAny, 5, 7}}},
+                      DateCase{"on May 7 - 9am, 2024", {{kAny, 5, 7}}}));
+
 INSTANTIATE_TEST_SUITE_P(
     Edges, FindDates,
     ::testing::Values(DateCase{"", {}}, DateCase{"2023-13-01", {}}, DateCase{"2023-05-32", {}},
@@ -88,6 +105,7 @@ TEST(FindDates, TheFirstOfVeryManyCount) {
   EXPECT_EQ(dates.front(), (NamedDate{2023, 5, 1}));
   EXPECT_EQ(dates[29], (NamedDate{2023, 5, 2}));
   EXPECT_EQ(find_relative_dates(spans, 0).size(), kDatesMax);
+  EXPECT_EQ(find_dates("1/2/2023 May 1-31, 1-31 June, July 1-31").size(), kDatesMax);
 }
 
 TEST(DateMatch, IsOneOnTheDayHalfOnTheNextAndNothingElse) {
