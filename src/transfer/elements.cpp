@@ -316,7 +316,7 @@ std::optional<Element> ElementReader::next_member() {
   text_ = message_of_system(text_);
   if (text_.empty()) return std::nullopt;
   ++element_count_;
-  return Element{text_, line, 0, {}};  // this reader's input begins with this object
+  return Element{text_, line, 0, 0, {}};  // this reader's input begins with this object
 }
 
 // More arrays may follow the array, or objects one over several lines. Text on its last line is
@@ -403,7 +403,7 @@ std::optional<Element> ElementReader::element(uint64_t line, std::string_view te
     inner_ = std::make_unique<Inner>(value, *this, line);
     return std::nullopt;
   }
-  return Element{text, line, element_count_++, {}};
+  return Element{text, line, element_count_++, 0, {}};
 }
 
 struct ElementReader::Inner {
@@ -433,11 +433,12 @@ std::optional<Element> ElementReader::next_inner() {
   found->line += inner_->line - 1;
   ++element_count_;
   found->place += inner_->first_place;
+  found->conversation = inner_->first_place;
   return found;
 }
 
 Element ElementReader::fault(uint64_t line, std::string message) {
-  return {{}, line, element_count_++, std::move(message)};
+  return {{}, line, element_count_++, 0, std::move(message)};
 }
 
 std::string ElementReader::limit_text() const {

@@ -28,7 +28,8 @@ struct Element {
   // has as `system` has the place of its beginning wherever it stands, or it would be another one
   // when messages were added before it.
   uint64_t place = 0;
-  std::string fault;  // why there is no text
+  uint64_t conversation = 0;  // where one of several conversations begins: that place; else 0
+  std::string fault;          // why there is no text
 };
 
 class ElementReader {

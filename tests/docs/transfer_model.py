@@ -389,6 +389,27 @@ def of_chat(members, place, calls):
     return Element("chat", key_of("chat", place, canonical(members)), entry)
 
 
+class Times:
+    """When what does not tell it was said: a message, together with its neighbours."""
+
+    def __init__(self, now_ms):
+        self.now_ms, self.last_ms, self.undated = now_ms, None, set()
+
+    def of(self, element, entry_id, new):
+        told = element.members.get("timestamp")
+        if element.kind != "chat":
+            return self.now_ms
+        if told:
+            self.last_ms = time_of(told)
+            for earlier in self.undated & new.keys():
+                new[earlier]["timestamp"] = told
+            self.undated = set()
+        elif self.last_ms is None:
+            self.undated.add(entry_id)
+            return self.now_ms
+        return self.last_ms
+
+
 class Session:
     def __init__(self, name, entry_size_max):
         self.name, self.entry_size_max = name, entry_size_max
@@ -443,15 +464,17 @@ class Session:
         """elements: [(line, text)]. Gives the report, and the new entries by id or key."""
         report = {"added": 0, "existing": 0, "refused": [], "format": form}
         seen, new, calls = {}, {}, []
+        times = Times(now_ms)
         for place, (line, text) in enumerate(elements):
             try:
                 element = self.element(text, place, form, is_array, seen, calls)
+                time_ms = times.of(element, self.id_of(element.key), new)
                 self.check_size(element, now_ms, len(new))
                 if element.kind == "chat":
                     calls += [(call, element.key) for call in calls_of(read(text))]
                 if report["format"] == "auto":
                     report["format"] = element.kind
-                is_new = self.put(element, new, now_ms)
+                is_new = self.put(element, new, time_ms)
             except Refused:
                 report["refused"].append(line)
                 continue

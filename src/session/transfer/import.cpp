@@ -11,6 +11,7 @@
 #include "session/entry/stored_entry.h"
 #include "session/transfer/import_report.h"
 #include "transfer/chat_calls.h"
+#include "transfer/chat_times.h"
 #include "transfer/convert.h"
 #include "transfer/elements.h"
 
@@ -42,7 +43,8 @@ Status check_kind(json::Value element) {
 // An entry that was drafted and not written yet.
 struct Candidate {
   uint64_t line = 0;
-  std::string text;  // that it was drafted from
+  uint64_t conversation = 0;  // as that of its element
+  std::string text;           // that it is drafted from
   entry::Draft draft;
 };
 
@@ -93,14 +95,11 @@ class Import {
     const auto kind = transfer::kind_of(document_.root(), options_.format);
     Candidate candidate;
     candidate.line = element.line;
-    if (kind == transfer::ImportFormat::kJsonl) {
-      VARVE_TRY(take_entry(element.text, &candidate));
-    } else {
-      VARVE_TRY_ASSIGN(const json::Tree entry, convert(kind, element));
-      candidate.text = entry.canonical();
-      VARVE_TRY_ASSIGN(candidate.draft,
-                       entry::draft(candidate.text, draft_options_, ids_, scratch_));
-      if (kind == transfer::ImportFormat::kChat) calls_.note(entry);
+    candidate.conversation = element.conversation;
+    switch (kind) {
+      case transfer::ImportFormat::kMcp: VARVE_TRY(take_knowledge(&candidate)); break;
+      case transfer::ImportFormat::kChat: VARVE_TRY(take_message(element, &candidate)); break;
+      default: VARVE_TRY(take_entry(element.text, &candidate));
     }
     report_.note_kind(kind, is_line);
     waiting_bytes_ += candidate.text.size();
@@ -115,9 +114,7 @@ class Import {
     if (options_.format == transfer::ImportFormat::kAuto) VARVE_TRY(check_kind(root));
     if (root.is_object() && root.find("type") && !root.find("id")) {
       candidate->text = with_id(text);
-      VARVE_TRY_ASSIGN(candidate->draft,
-                       entry::draft(candidate->text, draft_options_, ids_, scratch_));
-      return {};
+      return draft(draft_options_.now_ms, candidate);
     }
     candidate->text = text;
     VARVE_TRY_ASSIGN(candidate->draft, entry::draft_value(text, root, draft_options_, ids_));
@@ -137,13 +134,39 @@ class Import {
     return text_with_id.insert(text.rfind('}'), R"(,"id":")" + id + R"(")");
   }
 
-  Result<json::Tree> convert(transfer::ImportFormat kind, const transfer::Element& element) {
-    if (kind == transfer::ImportFormat::kMcp) {
-      return transfer::entry_of_knowledge(document_.root());
-    }
+  Status take_knowledge(Candidate* candidate) {
+    VARVE_TRY_ASSIGN(const json::Tree entry, transfer::entry_of_knowledge(document_.root()));
+    candidate->text = entry.canonical();
+    return draft(draft_options_.now_ms, candidate);
+  }
+
+  Status take_message(const transfer::Element& element, Candidate* candidate) {
     VARVE_TRY_ASSIGN(json::Tree entry, transfer::entry_of_message(document_.root(), element.place));
     refer_to_calls(&entry);
-    return entry;
+    const auto time_ms = times_.time_of(element, entry);
+    if (time_ms) VARVE_TRY(date_beginning(element.conversation, *time_ms));
+    candidate->text = entry.canonical();
+    VARVE_TRY(draft(time_ms.value_or(draft_options_.now_ms), candidate));
+    if (!time_ms) undated_.push_back(waiting_.size());
+    calls_.note(entry);
+    return {};
+  }
+
+  // Drafts the candidate from its text, with this time where it tells none.
+  Status draft(int64_t time_ms, Candidate* candidate) {
+    entry::DraftOptions options = draft_options_;
+    options.now_ms = time_ms;
+    VARVE_TRY_ASSIGN(candidate->draft, entry::draft(candidate->text, options, ids_, scratch_));
+    return {};
+  }
+
+  // The first time of a conversation is that of the messages before it, as far as they still wait.
+  Status date_beginning(uint64_t conversation, int64_t time_ms) {
+    for (const size_t at : std::exchange(undated_, {})) {
+      Candidate& candidate = waiting_[at];
+      if (candidate.conversation == conversation) VARVE_TRY(draft(time_ms, &candidate));
+    }
+    return {};
   }
 
   // A context keeps a call and its results together by the references.
@@ -160,6 +183,7 @@ class Import {
     std::vector<Candidate> candidates = std::move(waiting_);
     waiting_.clear();
     waiting_bytes_ = 0;
+    undated_.clear();
     std::vector<Candidate> fresh;
     for (Candidate& candidate : candidates) {
       VARVE_TRY_ASSIGN(const Standing standing, standing_of(candidate));
@@ -239,7 +263,9 @@ class Import {
   json::Document scratch_;
   std::vector<Candidate> waiting_;
   size_t waiting_bytes_ = 0;
+  std::vector<size_t> undated_;  // of these, the messages before a first time
   transfer::ChatCalls calls_;
+  transfer::ChatTimes times_;
   std::map<uint64_t, uint32_t> repeats_;     // without an id: count by hash of content
   std::map<uint64_t, EntryMark> pretended_;  // dry run: by hash of the id
   uint64_t pretended_bytes_ = 0;             // of the lines that were not written

@@ -274,6 +274,31 @@ TEST_P(Import, WhatIsSaidAfterAnImportedChatIsNewer) {
   EXPECT_EQ(newest->results.at(0).id(), "after");
 }
 
+// Programs tell when people spoke, but often not when tools answered.
+TEST_P(Import, MessagesWithoutTimesKeepTheirPlaceAmongThoseWithOne) {
+  const std::string chat =
+      R"({"messages":[{"role":"system","content":"Be kind"},)"
+      R"({"role":"user","content":"Hi","timestamp":"2001-01-01T00:00:00Z"},)"
+      R"({"type":"function_call","call_id":"c","name":"f","arguments":"{}"},)"
+      R"({"type":"function_call_output","call_id":"c","output":"9"},)"
+      R"({"role":"assistant","content":"Yes","timestamp":"2001-01-02T00:00:00Z"}],)"
+      R"("system":"Be brief"})";
+  const std::string undated = R"({"messages":[{"role":"user","content":"When?"}]})";
+  const std::string later =
+      R"({"messages":[{"role":"system","content":"Now"},)"
+      R"({"role":"user","content":"Tea","timestamp":"2002-01-01T00:00:00Z"}]})";
+  const std::string all = chat + "\n" + undated + "\n" + later;
+  const std::string import_time = format_rfc3339(host_.clock.now_ms());
+  EXPECT_EQ(counts(import(all)), (Counts{9, 0, 0}));
+  expect_again_adds_nothing(all, 9);
+  const std::string first = "2001-01-01T00:00:00.000Z";
+  const std::string last = "2002-01-01T00:00:00.000Z";
+  std::vector<std::string> times;
+  for (const auto& entry : entries()) times.push_back(entry.get_string("timestamp"));
+  EXPECT_EQ(times, (std::vector<std::string>{first, first, first, first, "2001-01-02T00:00:00.000Z",
+                                             first, import_time, last, last}));
+}
+
 // As programs write it that sort the members of an object.
 TEST_P(Import, AChatWithItsSystemBehindItsMessagesGrows) {
   const auto chat = [](const std::string& more) {
