@@ -85,6 +85,10 @@ class Empty(Sentences):
                               ({"time": {"last": ""}}, "time.last")):
             self.assertEqual(self.refused(self.session, query), member)
 
+    def test_is_refused_where_it_would_mean_everybodys_sessions(self):
+        for query in ({"user_id": ""}, {"agent_id": ""}, {"session_ids": []}):
+            self.assertEqual(self.refused(self.store, query), next(iter(query)))
+
 
 class Words(Sentences):
     def test_that_are_no_object_are_refused_with_an_example(self):

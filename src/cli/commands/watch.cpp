@@ -252,7 +252,8 @@ int run_watch(Invocation& invocation, const WatchOptions& options) {
 Runner declare_watch(CLI::App& app) {
   auto options = std::make_shared<WatchOptions>();
   options->operands.declare(app, 1);
-  app.add_option("-i,--interval", options->interval_s, "Seconds between two looks, 0.1 or more (2)")
+  app.add_option("-i,--interval", options->interval_s,
+                 "Seconds between two looks, from 0.1 to 86400 (2)")
       ->type_name("SECONDS")
       ->check(number_between(kIntervalMinS, 86400));
   app.add_option("-n,--count", options->count, "Stop after this many looks")
