@@ -127,7 +127,8 @@ varve_session_compact(varve_session_t *session, const char *options_json VARVE_N
  * @param[out] report_len_out [bytes].
  * @param[out] error_out      caller frees; may be NULL.
  *
- * @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
+ * @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version;
+ *          VARVE_SIZE_LIMIT when kv.json or transcript.md has more than 64 MiB.
  *          After a failure call this again: until it returns VARVE_OK nothing is promised
  * @cost    as varve_session_compact, and indexes the words of all entries again
  * @thread  any

@@ -72,7 +72,8 @@ varve_session_create(varve_store_t *store, const char *options_json VARVE_NULLAB
  *
  * @errors  VARVE_NOT_FOUND (also: expired), VARVE_INVALID_ARGUMENT (malformed id),
  *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE,
- *          VARVE_BUSY (the log kept being replaced; with concurrency.exclusive others write to it);
+ *          VARVE_BUSY (the log kept being replaced; with concurrency.exclusive others write to it),
+ *          VARVE_SIZE_LIMIT (metadata.json has more than 64 MiB);
  *          with concurrency.exclusive also VARVE_READ_ONLY
  * @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
  * @thread  any

@@ -98,6 +98,7 @@ typedef int32_t (*varve_token_fn)(void *user_data, const char *text, size_t len,
  *          VARVE_READ_ONLY         the directory is missing and may not be created
  *          VARVE_NOT_FOUND         the path is a symbolic link to nowhere
  *          VARVE_FORMAT_VERSION    config.json is of a newer version
+ *          VARVE_SIZE_LIMIT        config.json has more than 64 MiB
  *          VARVE_UNSUPPORTED       unknown URI scheme
  *          VARVE_IO                also: the path, or a part of it, is a file
  *          VARVE_NO_SPACE

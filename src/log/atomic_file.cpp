@@ -44,7 +44,7 @@ Status refuse_larger(const io::Directory& directory, std::string_view name, uint
                      uint64_t limit_bytes) {
   if (size_bytes <= limit_bytes) return {};
   return {Code::kSizeLimit,
-          "the file has " + std::to_string(size_bytes) + " bytes; at most " +
+          std::string(name) + " has " + std::to_string(size_bytes) + " bytes; at most " +
               std::to_string(limit_bytes) + " are read",
           {.path = directory.path_of(name), .size = size_bytes, .limit = limit_bytes}};
 }

@@ -349,7 +349,7 @@ TEST(StorageInFiles, ADocumentThatNoneCanBeIsRefusedUnread) {
   const auto refused = storage->get_document("giant.bin");
   EXPECT_EQ(refused.code(), Code::kSizeLimit);
   EXPECT_EQ(refused.status().message(),
-            "the file has 8589934593 bytes; at most 8589934592 are read");
+            "giant.bin has 8589934593 bytes; at most 8589934592 are read");
   EXPECT_EQ(refused.status().place().path, directory.path_of("giant.bin"));
 }
 

@@ -261,6 +261,7 @@ class Functions:
                  VARVE_READ_ONLY         the directory is missing and may not be created
                  VARVE_NOT_FOUND         the path is a symbolic link to nowhere
                  VARVE_FORMAT_VERSION    config.json is of a newer version
+                 VARVE_SIZE_LIMIT        config.json has more than 64 MiB
                  VARVE_UNSUPPORTED       unknown URI scheme
                  VARVE_IO                also: the path, or a part of it, is a file
                  VARVE_NO_SPACE
@@ -966,7 +967,8 @@ class Functions:
 
         @errors  VARVE_NOT_FOUND (also: expired), VARVE_INVALID_ARGUMENT (malformed id),
                  VARVE_FORMAT_VERSION, VARVE_CORRUPTION (with "strict"), VARVE_IO, VARVE_BAD_HANDLE,
-                 VARVE_BUSY (the log kept being replaced; with concurrency.exclusive others write to it);
+                 VARVE_BUSY (the log kept being replaced; with concurrency.exclusive others write to it),
+                 VARVE_SIZE_LIMIT (metadata.json has more than 64 MiB);
                  with concurrency.exclusive also VARVE_READ_ONLY
         @cost    reads the index and the part of the log that it does not cover; with "strict" all of it
         @thread  any"""
@@ -1525,7 +1527,8 @@ class Functions:
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 
-        @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version.
+        @errors  as varve_session_compact; VARVE_FORMAT_VERSION when vectors.bin is of a newer version;
+                 VARVE_SIZE_LIMIT when kv.json or transcript.md has more than 64 MiB.
                  After a failure call this again: until it returns VARVE_OK nothing is promised
         @cost    as varve_session_compact, and indexes the words of all entries again
         @thread  any"""
