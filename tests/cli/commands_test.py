@@ -105,6 +105,8 @@ class List(CliTest):
         self.assertIsNone(everything["next"])
         self.assertEqual(self.run_cli("ls", "--all", "--quiet").stdout.split(), seen)
         self.assertIn("--after", self.run_cli("ls", "--limit", "3").stderr)
+        self.run_cli("drop", seen[-1], "--yes")  # its row stays in the list
+        self.assertIn("may be more", self.run_cli("ls", "--limit", "6").stderr)
 
     def test_filters_by_user_and_agent(self):
         self.run_cli("create", "a", "--user", "ann", "--agent", "x")

@@ -247,7 +247,7 @@ int run_list(Invocation& invocation, const ListOptions& options) {
   if (invocation.quiet()) return kExitOk;
   if (count == 0) invocation.note("No sessions.");
   table.print(invocation.out(), invocation.terminal());
-  if (!next.empty()) invocation.note("There are more: add --after " + next + ", or --all.");
+  if (!next.empty()) invocation.note("There may be more: add --after " + next + ", or --all.");
   return kExitOk;
 }
 
