@@ -1,6 +1,7 @@
 #include "context/unnamed_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace varve::context {
 
@@ -21,6 +22,12 @@ bool has_unnamed_result(const EntryText& results) {
                      [](const auto& result) { return result.call_id.empty(); });
 }
 
+UnansweredCalls::UnansweredCalls(std::vector<transfer::ToolTurn> calls) {
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    ids_[call->tool].push_back(std::move(call->call_id));
+  }
+}
+
 bool UnansweredCalls::answer(EntryText* results) {
   if (results->turns.empty()) return take(results->tool, &results->call_id);
   return std::all_of(results->turns.begin(), results->turns.end(), [this](auto& result) {
@@ -29,11 +36,10 @@ bool UnansweredCalls::answer(EntryText* results) {
 }
 
 bool UnansweredCalls::take(const std::string& name, std::string* call_id) {
-  const auto call = std::find_if(calls_.begin(), calls_.end(),
-                                 [&name](const auto& known) { return known.tool == name; });
-  if (call == calls_.end()) return false;
-  *call_id = std::move(call->call_id);
-  calls_.erase(call);
+  const auto ids = ids_.find(name);
+  if (ids == ids_.end() || ids->second.empty()) return false;
+  *call_id = std::move(ids->second.back());
+  ids->second.pop_back();
   return true;
 }
 

@@ -2,6 +2,7 @@
 // that take messages tie a result to its call by an id.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ bool name_calls(const std::string& entry_id, EntryText* message);
 
 class UnansweredCalls {
  public:
-  explicit UnansweredCalls(std::vector<transfer::ToolTurn> calls) : calls_(std::move(calls)) {}
+  explicit UnansweredCalls(std::vector<transfer::ToolTurn> calls);
 
   // Gives each of these results the id of the first call of its tool that none before it answers.
   // False where there is none.
@@ -27,7 +28,7 @@ class UnansweredCalls {
  private:
   bool take(const std::string& name, std::string* call_id);
 
-  std::vector<transfer::ToolTurn> calls_;
+  std::map<std::string, std::vector<std::string>> ids_;  // by tool, those of its calls, last first
 };
 
 }  // namespace varve::context

@@ -63,5 +63,20 @@ TEST(UnansweredCalls, AreAnsweredByNameInTheirOrder) {
   EXPECT_FALSE(calls.answer(&one));
 }
 
+// To move all calls behind it for each one that is answered took minutes.
+TEST(UnansweredCalls, OfOneMessageAreFoundAtOnceHoweverManyThereAre) {
+  constexpr size_t kCallCount = 300'000;
+  std::vector<ToolTurn> turns;
+  EntryText results = message(Speaker::kTool, {});
+  for (size_t i = 0; i < kCallCount; ++i) {
+    turns.push_back({std::to_string(i), "", false, i % 2 == 0 ? "f" : "g"});
+    results.turns.push_back({"", "", false, i < kCallCount / 2 ? "g" : "f"});
+  }
+  UnansweredCalls calls(std::move(turns));
+  ASSERT_TRUE(calls.answer(&results));
+  EXPECT_EQ(results.turns.front().call_id, "1");
+  EXPECT_EQ(results.turns.back().call_id, std::to_string(kCallCount - 2));
+}
+
 }  // namespace
 }  // namespace varve::context
