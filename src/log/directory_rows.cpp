@@ -71,6 +71,7 @@ Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
 // What the list would say, where it may not be written.
 Result<RowPage> DirectoryEngine::collected_page(std::string_view after, size_t limit) {
   RowPage page;
+  page.is_collected = true;
   if (limit == 0) return page;
   const auto last = parse_collected_cursor(after);
   if (!last && !after.empty()) return not_a_cursor();

@@ -280,6 +280,7 @@ struct RowPage {
   std::vector<std::string> cursors;  // for each row, where the rows after it start
   bool at_end = true;                // nothing comes after the last row
   bool has_damage = false;           // among the rows is a line that cannot be read
+  bool is_collected = false;         // from the sessions, by their times: a later one may be older
 };
 
 // Everything a session consists of. Each part is written when it is asked for.

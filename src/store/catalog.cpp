@@ -56,12 +56,6 @@ json::Tree object_of_types(std::initializer_list<std::string_view> types) {
   return tree;
 }
 
-// Names a row of the registry so that no other row is taken for it: the place alone may occur again
-// when the file is replaced.
-std::string name_of(const log::SessionRow& row, const std::string& cursor) {
-  return cursor + " " + row.session_id + " " + std::to_string(row.created_at_ms);
-}
-
 void sort_and_unite(std::vector<std::string>* ids) {
   std::sort(ids->begin(), ids->end());
   ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
@@ -275,7 +269,7 @@ Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessio
   RowVisitor visitor;
   visitor.begin = [&] { *found = {}; };
   visitor.visit = [&](const RowAt& at) {
-    std::string name = name_of(at.row, at.cursor);
+    std::string name = name_of(at);
     if (name == through) return false;
     found->untold.push_back({at.row.session_id, std::move(name)});
     if (owner.takes(at.row)) found->ids.push_back(at.row.session_id);

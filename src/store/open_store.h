@@ -27,6 +27,7 @@
 #include "store/session_totals.h"
 #include "store/store.h"
 #include "store/user_quota.h"
+#include "store/user_sessions.h"
 
 namespace varve::store {
 
@@ -147,6 +148,7 @@ class OpenStore final : public Store, private session::StoreServices {
   std::unique_ptr<log::Engine> engine_;
   SessionTotals totals_;
   Catalog catalog_;
+  UserSessions user_sessions_;
   UserQuota quota_;
 
   std::mutex mutex_;  // guards the rest

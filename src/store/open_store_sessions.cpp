@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <new>
-#include <unordered_set>
 #include <utility>
 
 #include "entry/entry.h"
@@ -352,19 +351,9 @@ Result<json::Tree> OpenStore::sessions(std::string_view filter_json) {
 }
 
 Result<UserQuota::Use> OpenStore::use_of(const std::string& user_id) {
+  VARVE_TRY_ASSIGN(const auto ids, user_sessions_.of(*engine_, user_id));
   UserQuota::Use use;
-  std::unordered_set<std::string> told;
-  RowVisitor visitor;
-  visitor.begin = [&] {
-    use = {};
-    told.clear();
-  };
-  visitor.visit = [&](const RowAt& at) {
-    const bool counts = at.row.user_id == user_id && told.insert(at.row.session_id).second;
-    if (counts) add_use_of(at.row.session_id, user_id, &use);
-    return true;
-  };
-  VARVE_TRY(for_each_row(*engine_, {}, visitor));
+  for (const std::string& id : ids) add_use_of(id, user_id, &use);
   return use;
 }
 

@@ -22,7 +22,8 @@ Status walk(log::Engine& engine, std::string_view after, const RowVisitor& visit
     for (size_t i = 0; i < page->rows.size(); ++i) {
       at = page->cursors[i];
       const bool is_last = page->at_end && i + 1 == page->rows.size();
-      VARVE_TRY_ASSIGN(const bool goes_on, visitor.visit({page->rows[i], at, is_last}));
+      VARVE_TRY_ASSIGN(const bool goes_on,
+                       visitor.visit({page->rows[i], at, is_last, page->is_collected}));
       if (!goes_on) return {};
     }
     if (page->at_end) return {};
@@ -36,6 +37,10 @@ std::string key_of(const log::SessionRow& row) {
 }
 
 }  // namespace
+
+std::string name_of(const RowAt& at) {
+  return at.cursor + " " + at.row.session_id + " " + std::to_string(at.row.created_at_ms);
+}
 
 Status for_each_row(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
                     size_t first_count) {

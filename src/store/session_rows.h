@@ -16,7 +16,12 @@ struct RowAt {
   const log::SessionRow& row;
   const std::string& cursor;  // where the rows after it start
   bool is_last = false;
+  bool is_collected = false;  // as of its page
 };
+
+// Names the row so that no other is taken for it: the place alone may occur again when the file is
+// replaced.
+[[nodiscard]] std::string name_of(const RowAt& at);
 
 struct RowVisitor {
   // Called before the first row, and again if the list was rebuilt between two pages: the rows are

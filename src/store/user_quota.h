@@ -1,14 +1,14 @@
 // UserQuota: how much the sessions of one user may take together (storage.max_user_size_mb), and
 // how many there may be (storage.max_user_sessions).
 //
-// What a user has is counted over the registry: open sessions exactly, the others by their last
-// saved metadata.json. Between two counts, kCountedForUs apart, what this store writes is added
-// after each write, and what a compaction frees is taken off. Bytes may exceed their limit by what
-// several sessions write at the same moment, by index.bin, which is not known before it is written,
-// and by what other processes wrote.
-// The number of sessions is exact as long as only this store creates them.
+// What a user has is counted over the rows of the registry: open sessions exactly, the others by
+// their last saved metadata.json. Between two counts, kCountedForUs apart, what this store writes
+// is added after each write, and what a compaction frees is taken off. Bytes may exceed their limit
+// by what several sessions write at the same moment, by index.bin, which is not known before it is
+// written, and by what other processes wrote. The number of sessions is exact as long as only this
+// store creates them.
 //
-// Threads: any. Cost of a count: grows with the number of sessions in the store.
+// Threads: any. Cost of a count: reads metadata.json of each of the user's sessions.
 #pragma once
 
 #include <cstdint>

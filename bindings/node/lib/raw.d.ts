@@ -859,8 +859,8 @@ export interface Raw {
    *          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as varve_session_open
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
    * @cost    makes a directory durable before the call returns, whatever the number of sessions
-   *          there are, unless storage.max_user_sessions is set: then it counts the user's, and
-   *          goes through the list of all
+   *          there are; with storage.max_user_sessions it also reads metadata.json of each session
+   *          of the user, and in the store's first call the list of all
    * @thread  any
    */
   varve_session_create(store: Handle | null, options_json?: Text | null | undefined): Handle;

@@ -984,8 +984,8 @@ pub struct Api {
     ///          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as varve_session_open
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
     /// @cost    makes a directory durable before the call returns, whatever the number of sessions
-    ///          there are, unless storage.max_user_sessions is set: then it counts the user's, and
-    ///          goes through the list of all
+    ///          there are; with storage.max_user_sessions it also reads metadata.json of each session
+    ///          of the user, and in the store's first call the list of all
     /// @thread  any
     /// ```
     pub varve_session_create: unsafe extern "C" fn(store: *mut varve_store_t, options_json: *const c_char, options_len: usize, session_out: *mut *mut varve_session_t, error_out: *mut *mut varve_error_t) -> varve_status_t,
