@@ -21,7 +21,7 @@ struct Coverage {
   uint64_t last_line_length = 0;
   uint64_t last_line_hash = 0;
   uint64_t last_seq = 0;       // the highest seen
-  uint64_t skipped_count = 0;  // damaged lines passed over, and entries with an id that was taken
+  uint64_t skipped_count = 0;  // damaged entries passed over, and those with an id that was taken
   uint64_t missing_count = 0;  // sequence numbers that should have been there
 };
 

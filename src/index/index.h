@@ -138,6 +138,10 @@ class Index {
   // Of the undeleted ones, how many have expired. Cost: looks at every row.
   [[nodiscard]] uint32_t expired_count(int64_t now_ms) const;
   [[nodiscard]] uint64_t tombstone_count() const { return tombstone_hashes_.size(); }
+  // Lines passed over, of entries and deletions.
+  [[nodiscard]] uint64_t skipped_count() const {
+    return coverage.skipped_count + damaged_tombstone_count;
+  }
   // Live and expired rows by type, without the deleted ones.
   [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;
   [[nodiscard]] uint64_t count_of_type(uint32_t number) const {
@@ -207,7 +211,7 @@ class Index {
 
   Coverage coverage;
   TombstoneMark last_tombstone;          // of those covered
-  uint64_t damaged_tombstone_count = 0;  // of coverage.skipped_count; not in index.bin
+  uint64_t damaged_tombstone_count = 0;  // lines passed over; not in index.bin
 
  private:
   friend std::string encode_snapshot(const Index& index);

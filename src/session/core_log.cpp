@@ -233,10 +233,9 @@ void Core::note(const Reading& reading) {
 
 void Core::note_damage(const log::ScanReport& report, log::Stream stream) {
   if (report.damaged_count == 0) return;
-  index.coverage.skipped_count += report.damaged_count;
-  if (stream == log::Stream::kTombstones) {
-    index.damaged_tombstone_count += report.damaged_count;
-  }
+  const bool is_of_entries = stream == log::Stream::kEntries;
+  (is_of_entries ? index.coverage.skipped_count : index.damaged_tombstone_count) +=
+      report.damaged_count;
   context.counters->lines_skipped += report.damaged_count;
   context.counters->corruption_errors += report.damaged_count;
   json::Tree details = json::Tree::object();

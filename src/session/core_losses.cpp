@@ -37,7 +37,7 @@ void Core::count_beside_lost(uint64_t added_count) noexcept {
 
 uint64_t Core::lost_line_count() const {
   const std::shared_lock lock(index_mutex);
-  return index.coverage.skipped_count + index.coverage.missing_count + rolled_back_count() +
+  return index.skipped_count() + index.coverage.missing_count + rolled_back_count() +
          lost_deletion_count();
 }
 

@@ -79,7 +79,7 @@ json::Tree sizes(const Core& core, uint64_t index_bytes) {
 
 json::Tree corruption(const Core& core) {
   json::Tree tree = json::Tree::object();
-  tree.set("skipped", count(core.index.coverage.skipped_count));
+  tree.set("skipped", count(core.index.skipped_count()));
   tree.set("missing", count(core.index.coverage.missing_count));
   tree.set("torn_tails", count(core.torn_tail_count));
   tree.set("rollback", count(core.rolled_back_count() + core.lost_deletion_count()));

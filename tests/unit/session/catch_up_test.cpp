@@ -263,6 +263,25 @@ TEST_F(CatchingUp, DamagedTombstonesAreCountedAsPassedOver) {
   EXPECT_EQ(member(*session->stats(), "corruption").get_int64("skipped"), 1);
 }
 
+// They are read again by everybody who opens the session, and a compaction leaves them.
+TEST_F(CatchingUp, DamagedTombstonesAreCountedOnceHoweverTheIndexWasMade) {
+  append_to("tombstones.jsonl", "garbage\n" + entry::seal_tombstone({"x", "", 1}));
+  const auto skipped = [](Session& session) {
+    return member(*session.stats(), "corruption").get_int64("skipped");
+  };
+  auto session = disk_.open();
+  ASSERT_TRUE(session->sync().ok());
+  session = disk_.open();
+  EXPECT_EQ(skipped(*session), 1);
+  EXPECT_EQ(session->lost_line_count(), 1U);
+  ASSERT_TRUE(session->remove("a", "").ok());
+  ASSERT_TRUE(session->compact({}).ok());
+  EXPECT_EQ(skipped(*session), 1);
+  EXPECT_EQ(session->lost_line_count(), 1U);
+  session.reset();
+  EXPECT_EQ(skipped(*disk_.open()), 1);
+}
+
 TEST_F(CatchingUp, EveryRebuildIsCounted) {
   const auto session = disk_.open();
   ASSERT_TRUE(has(*session, "a"));
