@@ -2,15 +2,17 @@
 
 #include "entry/entry.h"
 #include "json/canonical.h"
+#include "text/line_ends.h"
 #include "transfer/chat_text.h"
 
 namespace varve::transfer {
 namespace {
 
 // As a block of code, which no text in it can end.
-std::string block_of(std::string_view text) {
-  std::string block = "    ";
-  for (const char c : text) block.append(1, c).append(c == '\n' ? "    " : "");
+std::string block_of(std::string_view code) {
+  constexpr std::string_view kIndent = "    ";
+  std::string block(kIndent);
+  text::append_indented(code, kIndent, &block);
   return block;
 }
 

@@ -21,7 +21,7 @@ LAYERS = {
     "entry": {"base", "json"},
     "log": {"base", "io", "json", "entry"},
     "stores": {"base", "json"},
-    "transfer": {"base", "io", "json", "entry", "log"},
+    "transfer": {"base", "text", "io", "json", "entry", "log"},
 }
 for _folder in ("index", "query", "session", "store", "context", "memory", "capi"):
     LAYERS[_folder] = set(LAYERS) - {"capi"}

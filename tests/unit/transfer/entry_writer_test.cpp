@@ -51,6 +51,16 @@ TEST(EntryWriter, MarkdownHasTheImportanceAsTheEntryHasIt) {
   }
 }
 
+// Markdown takes a carriage return for the end of a line, too.
+TEST(EntryWriter, MarkdownKeepsEveryLineOfACallInItsBlock) {
+  EntryWriter writer(ExportFormat::kMarkdown);
+  std::string out;
+  const std::string call = R"({"function":{"name":"f","arguments":"x\r# y\r\nz"}})";
+  const std::string line = R"({"content":{"tool_calls":[)" + call + R"(]},"id":"a"})";
+  ASSERT_TRUE(writer.entry(line, out).ok());
+  EXPECT_NE(out.find("    f x\n    # y\n    z\n\n"), std::string::npos) << out;
+}
+
 // Which tool was called, and with what, is all that such a message says.
 TEST(EntryWriter, MarkdownHasTheCallsOfAMessage) {
   const std::string calls =
