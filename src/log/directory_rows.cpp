@@ -12,7 +12,6 @@
 
 #include "base/time.h"
 #include "json/tree.h"
-#include "log/atomic_file.h"
 #include "log/directory_engine.h"
 
 namespace varve::log {

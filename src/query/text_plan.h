@@ -8,7 +8,6 @@
 
 #include <list>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"

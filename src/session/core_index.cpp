@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "entry/entry.h"
 #include "index/snapshot.h"
 #include "session/core.h"
 #include "session/retries.h"

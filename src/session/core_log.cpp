@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/hash.h"
 #include "entry/entry.h"
 #include "log/quarantine.h"
 #include "session/core.h"

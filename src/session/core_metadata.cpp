@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/time.h"
-#include "log/quarantine.h"
 #include "session/core.h"
 #include "session/metadata/durability_names.h"
 #include "session/metadata/expiry.h"

@@ -5,7 +5,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/hash.h"
 #include "json/tree.h"
 #include "log/directory_storage.h"
 #include "session/metadata/metadata.h"

@@ -1,11 +1,9 @@
 // Messages of a conversation with a model: {"role","content"}, where content is text or a list of
 // parts. Tool calls and their results are in the message or among the parts.
-#include <array>
 #include <charconv>
 #include <cmath>
 
 #include "base/time.h"
-#include "json/canonical.h"
 #include "transfer/chat_text.h"
 #include "transfer/convert.h"
 

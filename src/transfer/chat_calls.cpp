@@ -1,7 +1,6 @@
 #include "transfer/chat_calls.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/hash.h"
 #include "transfer/chat_text.h"

@@ -1,8 +1,6 @@
 #include "transfer/outside_file.h"
 
 #include <cerrno>
-#include <string>
-#include <utility>
 
 #include "io/rules.h"
 #include "log/atomic_file.h"

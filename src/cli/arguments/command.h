@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Entries as shown to people.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "cli/invocation.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "session/entry/entry_cache.h"
+#include "session/entry/entry_line.h"
 
 namespace varve::session {
 

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
 #include "index/segment.h"
 #include "index/word_stem.h"
 #include "session/upkeep/verify.h"
