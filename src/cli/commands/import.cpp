@@ -350,6 +350,23 @@ Result<Store> store_for(Invocation& invocation, const ImportOptions& options,
   return invocation.open_trial_store();
 }
 
+// `session`: the only one, unless there is a directory of them. `sessions`: what each got, as JSON.
+void show_total(Invocation& invocation, const ImportOptions& options, const ImportReport& total,
+                const std::string& session, const std::vector<std::string>& sessions) {
+  const bool is_one = options.directory.empty();
+  if (invocation.json()) {
+    const std::string each = is_one ? "\"session_id\":" + quote(session) + ","
+                                    : "\"sessions\":" + array_text(sessions) + ",";
+    return invocation.print("{" + each + report_text(total) + "}");
+  }
+  const auto session_count = static_cast<int64_t>(sessions.size());
+  const std::string where = is_one ? session : format_count(session_count, "session", "sessions");
+  show_refused(invocation, total);
+  invocation.note(summary(total, where, options.dry_run));
+  if (total.exceeds_limit) invocation.warn(kExceedsLimit);
+  show_way(invocation, total);
+}
+
 int run_import(Invocation& invocation, const ImportOptions& options) {
   Result<std::vector<ImportJob>> jobs = plan(invocation, options);
   if (!jobs.ok()) return invocation.fail(jobs.failure());
@@ -382,21 +399,7 @@ int run_import(Invocation& invocation, const ImportOptions& options) {
   }
   progress.clear();
   if (options.directory.empty() && code != kExitOk) return code;
-  if (invocation.json()) {
-    const std::string each = options.directory.empty()
-                                 ? "\"session_id\":" + quote(jobs->front().session) + ","
-                                 : "\"sessions\":" + array_text(sessions) + ",";
-    invocation.print("{" + each + report_text(total) + "}");
-  } else {
-    const std::string where =
-        options.directory.empty()
-            ? jobs->front().session
-            : format_count(static_cast<int64_t>(sessions.size()), "session", "sessions");
-    show_refused(invocation, total);
-    invocation.note(summary(total, where, options.dry_run));
-    if (total.exceeds_limit) invocation.warn(kExceedsLimit);
-    show_way(invocation, total);
-  }
+  show_total(invocation, options, total, jobs->front().session, sessions);
   if (code == kExitOk && total.refused_total > 0) code = kExitInvalid;
   return code;
 }
