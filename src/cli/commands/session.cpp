@@ -110,8 +110,7 @@ int run_create(Invocation& invocation, const CreateOptions& options) {
   const Globals& globals = invocation.globals();
   if (!words.empty() && !globals.session.empty()) {
     return invocation.fail(
-        usage_failure("the session is named twice: as an argument and by "
-                      "--session"));
+        usage_failure("the session is named twice: as an argument and by --session"));
   }
   if (!words.empty() && words.front().empty()) {
     return invocation.fail(

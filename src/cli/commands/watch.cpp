@@ -223,7 +223,8 @@ int run_watch(Invocation& invocation, const WatchOptions& options) {
   const std::vector<std::string> words = options.operands.given();
   const std::string& named = invocation.globals().session;
   if (!words.empty() && !named.empty()) {
-    return invocation.fail(usage_failure("the session is named twice"));
+    return invocation.fail(
+        usage_failure("the session is named twice: as an argument and by --session"));
   }
   if (!words.empty() && words.front().empty()) {  // an unset variable, which is not every session
     return invocation.fail(usage_failure("the session's id is empty"));
