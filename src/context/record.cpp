@@ -143,13 +143,13 @@ class Recorder {
     return {};
   }
 
-  // Text, since only that finds a call again; null is what clients send for none.
+  // Text, since only that finds a call again; null or "" is what clients send for none.
   Status read_call_id() {
     const Tree* call_id = content_.get("call_id");
-    if (call_id == nullptr || call_id->is_string()) return {};
-    if (!call_id->is_null())
+    if (call_id == nullptr) return {};
+    if (!call_id->is_string() && !call_id->is_null())
       return invalid("call_id", "'call_id' must be a string, or null for none");
-    content_.erase("call_id");
+    if (call_id->text().empty()) content_.erase("call_id");
     return {};
   }
 

@@ -106,6 +106,14 @@ TEST_F(ContextRecord, ACallIdOfNullIsNone) {
   EXPECT_EQ(result.at("content"), json::parse(R"({"name":"f","result":1})"));
 }
 
+TEST_F(ContextRecord, AnEmptyCallIdIsNone) {
+  const json::object call = record("tool_call", R"({"id":"first","name":"f","call_id":""})");
+  EXPECT_EQ(call.at("content"), json::parse(R"({"name":"f","arguments":{}})"));
+  record("tool_call", R"({"id":"other","name":"g","call_id":""})");
+  const json::object result = record("tool_result", R"({"name":"f","result":1,"call_id":""})");
+  EXPECT_EQ(result.at("references"), json::parse(R"(["first"])"));
+}
+
 TEST_F(ContextRecord, AResultWithoutAnIdBelongsToTheLastOpenCallOfItsName) {
   record("tool_call", R"({"id":"first","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
   record("tool_call", R"({"id":"second","name":"f","timestamp":"2026-01-05T10:01:00Z"})");
@@ -207,6 +215,7 @@ TEST_F(ContextRecord, WhatIsMissingOrWrongIsNamed) {
       {"tool_call", R"({"name":7})", "name"},
       {"tool_result", R"({"result":1})", "name"},
       {"tool_result", R"({"result":1,"call_id":null})", "name"},
+      {"tool_result", R"({"result":1,"call_id":""})", "name"},
       {"tool_result", R"({"name":"f","result":1,"call_id":7})", "call_id"},
       {"tool_result", R"({"result":1,"call_id":["c"]})", "call_id"},
       {"tool_call", R"({"name":"f","call_id":7})", "call_id"},
