@@ -31,11 +31,6 @@ Core::Core(std::string session_id, std::unique_ptr<log::SessionStorage> session_
   storage->set_work_while_waiting([this] { follow_closely(); });
 }
 
-std::string Core::user_id() const {
-  const std::shared_lock lock(index_mutex);
-  return metadata.tree().get_string("user_id");
-}
-
 Status Core::load() {
   VARVE_TRY_ASSIGN(const log::Tail tail, load_metadata_of_tail());
   size.measure_capped_files();
@@ -139,6 +134,15 @@ Core::AppendPoint Core::append_point() const {
   const std::shared_lock lock(index_mutex);
   return {index.coverage.entries_bytes, last_seq() + 1, index_epoch,
           index.coverage.skipped_count > 0};
+}
+
+Status Core::check_whole() const {
+  return index_is_whole_ ? Status() : Status(Code::kGone, "the index is being rebuilt");
+}
+
+Status Core::check_rows(uint64_t epoch) const {
+  if (has_rows_of(epoch)) return {};
+  return {Code::kConflict, "the index is being rebuilt; try again"};
 }
 
 bool Core::has_present_log() {

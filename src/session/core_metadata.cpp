@@ -98,6 +98,11 @@ Status Core::check_not_expired() {
   return is_over_now() ? expired_status(id) : Status();
 }
 
+std::string Core::user_id() const {
+  const std::shared_lock lock(index_mutex);
+  return metadata.tree().get_string("user_id");
+}
+
 bool Core::is_of(std::string_view user, std::string_view agent) const {
   const std::shared_lock lock(index_mutex);
   const json::Tree& tree = metadata.tree();
