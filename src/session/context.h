@@ -3,6 +3,7 @@
 
 #include "base/environment.h"
 #include "io/file_system.h"
+#include "session/counters.h"
 #include "session/event_log.h"
 #include "session/settings.h"
 #include "session/size_quota.h"

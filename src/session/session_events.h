@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "json/tree.h"
 #include "log/storage.h"
+#include "session/counters.h"
 #include "session/event_log.h"
 
 namespace varve::session {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "json/tree.h"
-#include "session/event_log.h"
+#include "session/counters.h"
 
 namespace varve::store {
 
