@@ -496,7 +496,7 @@ Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& 
   return report;
 }
 
-Result<CompactionReport> plan_as_writer(Core& core, CompactionOptions options) {
+Result<CompactionReport> plan_compaction(Core& core, CompactionOptions options) {
   options.dry_run = true;
   VARVE_TRY(core.catch_up());
   VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
@@ -506,9 +506,8 @@ Result<CompactionReport> plan_as_writer(Core& core, CompactionOptions options) {
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options) {
   if (options.dry_run) {
     return while_replaced([&]() -> Result<json::Tree> {
-      VARVE_TRY(core.catch_up());
-      VARVE_TRY_ASSIGN(const CompactionOutcome planned, plan_and_carry_out(core, options));
-      return planned.report.tree();
+      VARVE_TRY_ASSIGN(const CompactionReport planned, plan_compaction(core, options));
+      return planned.tree();
     });
   }
   CompactionReport report;

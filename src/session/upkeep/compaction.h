@@ -32,17 +32,13 @@ struct CompactionOptions {
 // that do not decay and entries that a live entry refers to.
 inline constexpr std::string_view kPinnedTag = "pinned";
 
-// An automatic compaction may drop entries of less relevance.
-// source: the persistence layer's §5.1.
-inline constexpr double kAutomaticEvictBelow = 0.05;
-
 // errors: kBusy, kReadOnly, kNoSpace, kIo. On any failure the old log is as it was.
 Result<json::Tree> compact(Core& core, Writer& writer, const CompactionOptions& options);
 
 // The same for the holder of the storage's lock, without dry_run.
 Result<CompactionReport> compact_as_writer(Core& core, const CompactionOptions& options);
 
-// The report of a dry run, for the holder of the storage's lock.
-Result<CompactionReport> plan_as_writer(Core& core, CompactionOptions options);
+// The report of a dry run. Without the storage's lock, kGone when the log was replaced meanwhile.
+Result<CompactionReport> plan_compaction(Core& core, CompactionOptions options);
 
 }  // namespace varve::session

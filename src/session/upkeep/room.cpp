@@ -9,6 +9,10 @@
 namespace varve::session {
 namespace {
 
+// [relevance] Live entries below it may go.
+// source: the persistence layer's §5.1.
+constexpr double kEvictBelow = 0.05;
+
 constexpr uint64_t kTriesPerLimit = 50;          // while a session fills up
 constexpr int64_t kTryAgainAfterMs = 3'600'000;  // in a session that is full
 
@@ -49,8 +53,8 @@ Status Room::compact(uint64_t new_bytes) {
 Result<double> Room::eviction_for(uint64_t new_bytes) {
   CompactionOptions options;
   options.cause = CompactionCause::kAutomatic;
-  options.evict_below = kAutomaticEvictBelow;
-  VARVE_TRY_ASSIGN(const CompactionReport planned, plan_as_writer(core_, options));
+  options.evict_below = kEvictBelow;
+  VARVE_TRY_ASSIGN(const CompactionReport planned, plan_compaction(core_, options));
   const uint64_t size = core_.size.bytes() + new_bytes;
   const uint64_t all_bytes = planned.bytes_before - planned.bytes_after;
   const uint64_t dead_bytes = all_bytes - planned.evicted_bytes;
