@@ -35,19 +35,14 @@ FileFigures file_figures(Core& core) {
   return figures;
 }
 
-// How many records there are, whole or not; none of them is read.
+// None of the records is read.
 json::Tree vector_figures(Core& core) {
   json::Tree tree = json::Tree::object();
-  uint64_t dimension = 0;
-  uint64_t records = 0;
   const auto tail = core.storage->vectors_tail();
   const auto found = tail.ok() ? core.vectors.file().dimension(*tail) : Result<uint32_t>(0U);
-  if (found.ok() && *found > 0) {
-    dimension = *found;
-    records = (tail->bytes - embedding::kHeaderBytes) / embedding::record_bytes(*found);
-  }
+  const uint32_t dimension = found.ok() ? *found : 0;
   tree.set("dimension", count(dimension));
-  tree.set("records", count(records));
+  tree.set("records", count(dimension > 0 ? record_count(*tail, dimension) : 0));
   tree.set("memory_bytes", count(core.vectors.memory_bytes()));
   return tree;
 }

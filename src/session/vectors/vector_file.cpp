@@ -18,14 +18,12 @@ uint64_t offset_of(uint64_t number, uint64_t record_bytes) {
   return embedding::kHeaderBytes + number * record_bytes;
 }
 
-// Counts records of full length.
-uint64_t record_count(const log::VectorsTail& tail, uint64_t record_bytes) {
-  return tail.bytes <= embedding::kHeaderBytes
-             ? 0
-             : (tail.bytes - embedding::kHeaderBytes) / record_bytes;
-}
-
 }  // namespace
+
+uint64_t record_count(const log::VectorsTail& tail, uint32_t dimension) {
+  if (tail.bytes <= embedding::kHeaderBytes) return 0;
+  return (tail.bytes - embedding::kHeaderBytes) / embedding::record_bytes(dimension);
+}
 
 Place VectorFile::place() const { return {.path = storage_.name_of(log::Stream::kVectors)}; }
 
@@ -49,7 +47,7 @@ Result<uint32_t> VectorFile::dimension(const log::VectorsTail& tail) {
 Status VectorFile::scan(const log::VectorsTail& tail, uint32_t dimension, uint64_t offset,
                         const Visit& visit) {
   const uint64_t length = embedding::record_bytes(dimension);
-  const uint64_t end = offset_of(record_count(tail, length), length);
+  const uint64_t end = offset_of(record_count(tail, dimension), length);
   const uint64_t at_once = std::max<uint64_t>(1, kChunkBytes / length);
   std::string chunk;
   for (uint64_t at = std::max<uint64_t>(offset, embedding::kHeaderBytes); at < end;) {
@@ -114,7 +112,7 @@ Status VectorFile::put_first(std::string_view record, uint32_t dimension) {
 Result<uint64_t> VectorFile::whole_end(const log::VectorsTail& tail, uint32_t dimension) {
   const uint64_t length = embedding::record_bytes(dimension);
   std::string bytes(static_cast<size_t>(length), '\0');
-  for (uint64_t count = record_count(tail, length); count > 0; --count) {
+  for (uint64_t count = record_count(tail, dimension); count > 0; --count) {
     VARVE_TRY_ASSIGN(const size_t got, storage_.read(log::Stream::kVectors, tail.generation,
                                                      offset_of(count - 1, length), bytes));
     if (got == length && embedding::parse_record(bytes, dimension)) {

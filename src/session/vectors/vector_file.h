@@ -22,6 +22,9 @@
 
 namespace varve::session {
 
+// How many records of full length there are, whole or not.
+[[nodiscard]] uint64_t record_count(const log::VectorsTail& tail, uint32_t dimension);
+
 class VectorFile {
  public:
   explicit VectorFile(log::SessionStorage& storage) : storage_(storage) {}
