@@ -62,7 +62,7 @@ Result<uint64_t> count_matches(Core& core, const query::Query& query);
 // The ids of all entries that match, in the order of the log.
 Result<std::vector<std::string>> find_matches(Core& core, const query::Query& query);
 
-// The rows of these entries, for Core::for_each_line.
+// The rows of these entries, for EntryReader::for_each_line().
 Result<LiveRows> find_rows(Core& core, const query::Query& query);
 
 }  // namespace varve::session

@@ -4,7 +4,7 @@
 // A record counts when it is the last one of its entry and the entry is in the index. Which entries
 // may be found is decided by the query.
 //
-// Threads: any, except for file(), which only the holder of the storage's lock uses.
+// Threads: any; for file() see vector_file.h.
 // Locks: the index's may be held when match() is called; hold none when calling the others.
 #pragma once
 
