@@ -228,6 +228,7 @@ void note_unreadable(Core& core, const RowPlace& place, const Status& damage) {
   core.context.counters->lines_skipped += 1;
   core.context.counters->corruption_errors += 1;
   json::Tree details = json::Tree::object();
+  details.set("file", json::Tree::string(core.storage->name_of(log::Stream::kEntries)));
   details.set("offset", json::Tree::integer_unsigned(place.location.offset));
   details.set("reason", json::Tree::string(damage.message()));
   core.events.post(Level::kError, "an entry that was found cannot be read", std::move(details));

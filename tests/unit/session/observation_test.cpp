@@ -293,6 +293,7 @@ TEST_F(Observation, AnEntryThatAQueryFindsAndCannotReadIsLeftOutCountedAndTold) 
   const auto lines = told();
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].get_string("message"), "an entry that was found cannot be read");
+  EXPECT_EQ(member(lines[0], "metadata").get_string("file"), path_of(log::kEntriesFile));
   EXPECT_EQ(member(lines[0], "metadata").get_count("offset"), log.rfind('\n', at) + 1);
   // Whether it has a phrase nobody can tell; the others are found.
   const auto held = session->query(phrase);
