@@ -153,7 +153,7 @@ class QueryParser {
                           const std::string& text) {
     if (text.size() <= kTextBytesMax) return;
     if (const auto value = reader.read_any(name)) {
-      reader.fail(*value, "may have up to 65536 bytes");
+      reader.fail(*value, "may have up to " + std::to_string(kTextBytesMax) + " bytes");
     }
   }
 

@@ -15,7 +15,7 @@ constexpr CappedStore kKeys = CappedStore::kKeyValue;
 Status check_key(std::string_view key) {
   if (!key.empty() && key.size() <= kKeyBytesMax) return {};
   return {Code::kInvalidArgument,
-          "a key is 1 to 1024 bytes",
+          "a key is 1 to " + std::to_string(kKeyBytesMax) + " bytes",
           {.member = "key", .size = key.size(), .limit = kKeyBytesMax}};
 }
 
