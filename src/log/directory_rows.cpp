@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/time.h"
 #include "json/tree.h"
 #include "log/directory_engine.h"
 
@@ -116,12 +115,7 @@ Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::stri
   if (!text.ok()) return std::optional<SessionRow>();
   const auto tree = json::Tree::parse(*text);
   if (!tree.ok() || !tree->is_object()) return std::optional<SessionRow>();
-  SessionRow row;
-  row.session_id = session_id;
-  row.user_id = tree->get_string("user_id");
-  row.agent_id = tree->get_string("agent_id");
-  row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
-  return std::optional<SessionRow>(std::move(row));
+  return std::optional<SessionRow>(row_of(session_id, *tree));
 }
 
 // Completes rows that have only an id with what the list to be replaced knows.

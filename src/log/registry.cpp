@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/ids.h"
 #include "base/time.h"
-#include "json/tree.h"
 #include "log/atomic_file.h"
 
 namespace varve::log {
@@ -31,11 +30,7 @@ std::string encode_row(const SessionRow& row) {
 std::optional<SessionRow> decode_row(std::string_view line) {
   const auto tree = json::Tree::parse(line);
   if (!tree.ok() || !tree->is_object()) return std::nullopt;
-  SessionRow row;
-  row.session_id = tree->get_string("session_id");
-  row.user_id = tree->get_string("user_id");
-  row.agent_id = tree->get_string("agent_id");
-  row.created_at_ms = parse_rfc3339(tree->get_string("created_at")).value_or(0);
+  SessionRow row = row_of(tree->get_string("session_id"), *tree);
   // No session can have another id, and whoever opens all sessions would be refused it.
   if (!is_valid_id(row.session_id)) return std::nullopt;
   return row;
@@ -155,6 +150,15 @@ Status not_a_cursor() {
           "'after' is not a cursor of this list, or the list was rebuilt meanwhile; start from the "
           "first page",
           {.member = "after"}};
+}
+
+SessionRow row_of(std::string_view session_id, const json::Tree& metadata) {
+  SessionRow row;
+  row.session_id = session_id;
+  row.user_id = metadata.get_string("user_id");
+  row.agent_id = metadata.get_string("agent_id");
+  row.created_at_ms = parse_rfc3339(metadata.get_string("created_at")).value_or(0);
+  return row;
 }
 
 Result<bool> Registry::has_rows() {

@@ -14,11 +14,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/environment.h"
 #include "io/file_system.h"
+#include "json/tree.h"
 #include "log/storage.h"
 
 namespace varve::log {
@@ -28,6 +30,9 @@ inline constexpr std::string_view kRegistryLock = "lock";
 
 // kInvalidArgument: a cursor of another list.
 Status not_a_cursor();
+
+// What `metadata`, as metadata.json has it, says of a session; a row of the list has the same.
+SessionRow row_of(std::string_view session_id, const json::Tree& metadata);
 
 class Registry {
  public:

@@ -430,7 +430,7 @@ class Restore {
     const bool may_replace = options_.overwrite || over_.contains(id);
     const auto existing = may_replace ? log::Existing::kSwap : log::Existing::kRefuse;
     if (may_replace) VARVE_TRY(steps_.make_way(id));
-    VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(row_of(id, described)));
+    VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(log::row_of(id, described.tree())));
     VARVE_TRY(
         install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
     if (replaces) replaced_ += 1;
@@ -499,16 +499,6 @@ class Restore {
       VARVE_TRY_ASSIGN(listed, newest_row(context_.engine, id));
     }
     return session::Metadata::recovered(id, context_.clock.now_ms(), listed);
-  }
-
-  static log::SessionRow row_of(const std::string& id, const session::Metadata& described) {
-    const json::Tree& tree = described.tree();
-    log::SessionRow row;
-    row.session_id = id;
-    row.user_id = tree.get_string("user_id");
-    row.agent_id = tree.get_string("agent_id");
-    row.created_at_ms = parse_rfc3339(tree.get_string("created_at")).value_or(0);
-    return row;
   }
 
   // With a generation above every present one: a reader that knows another log by its generation

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "base/time.h"
 #include "base/utf8.h"
 #include "log/directory_storage.h"
+#include "log/registry.h"
 #include "session/metadata/metadata.h"
 #include "session/retries.h"
 #include "session/stores/capped_check.h"
@@ -366,14 +366,7 @@ Result<bool> SessionSource::has_vectors_of(log::SessionStorage& copy) {
 }
 
 log::SessionRow SessionSource::row(std::string_view session_id) const {
-  log::SessionRow row;
-  row.session_id = session_id;
-  const auto parsed = metadata_tree();
-  if (!parsed) return row;
-  row.user_id = parsed->get_string("user_id");
-  row.agent_id = parsed->get_string("agent_id");
-  row.created_at_ms = parse_rfc3339(parsed->get_string("created_at")).value_or(0);
-  return row;
+  return log::row_of(session_id, metadata_tree().value_or(json::Tree::object()));
 }
 
 }  // namespace varve::store
