@@ -14,9 +14,9 @@
  * required. They may have every member of an entry of varve/entry.h ("id", "tags", "importance",
  * "usage", ...). Missing members are filled in: id, timestamp, "type" ("message" with a role,
  * "observation" without) and, in short-term memory, "expires_at". In the log the role is part of
- * the content, {"role","message"}, where queries find it, and so are what is called and refused
- * ("tool_calls", "function_call", "refusal"); varve_memory_context returns messages in the form in
- * which they were given.
+ * the content, {"role","message"}, where queries find it, and so are who says it ("name") and what
+ * is called and refused ("tool_calls", "function_call", "refusal"); varve_memory_context returns
+ * messages in the form in which they were given.
  *
  * Working memory selects entries and the log holds them: an entry that is deleted or expires leaves
  * every tier at once, whoever deletes it. docs/tiers.md is a short introduction.

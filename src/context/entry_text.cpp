@@ -348,6 +348,10 @@ class LineReader {
     }
     out->speaker = speaker_of(out->role);
     out->label = out->role.empty() ? label_of(type) : out->role;
+    const auto name = find("name");
+    const bool is_named = is_of_chat_ && !out->role.empty() && is_string(name);
+    if (is_named) out->name = label_of(text_of(name));
+    if (out->name == out->role) out->name.clear();
     read_said(out);
   }
 

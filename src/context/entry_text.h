@@ -18,6 +18,7 @@ struct EntryText {
   std::string label;  // who speaks, else what it is; one line
   std::string text;
   std::string role;  // as in the content; empty when it has none
+  std::string name;  // of a message, which of those with this role says it; one line; may be empty
   Speaker speaker = Speaker::kOther;
   bool is_tool = false;  // a call, or a result
   // Of a tool's entry from a message of a chat, which may have several calls or results: each of

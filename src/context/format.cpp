@@ -23,10 +23,15 @@ constexpr std::string_view kThisSession = ", this session";
 // A longer run in an entry needs no longer mark: it is never at the start of a line.
 constexpr size_t kMarkCharsMax = 16;
 
+// "user", or "user (Ann)".
+std::string speaker_of(const EntryText& entry) {
+  return entry.name.empty() ? entry.label : entry.label + " (" + entry.name + ")";
+}
+
 std::string line_of(const EntryText& entry) {
   std::string line;
-  line.reserve(entry.label.size() + entry.text.size() + 16);
-  line.append(entry.label).append(": ");
+  line.reserve(entry.label.size() + entry.name.size() + entry.text.size() + 16);
+  line.append(speaker_of(entry)).append(": ");
   text::append_indented(entry.text, kIndent, &line);
   line.push_back('\n');
   return line;
@@ -43,6 +48,7 @@ constexpr std::string_view kObjectEnd = "},\n";
 std::string object_of(const EntryText& entry, const Item& item) {
   std::string object = "{";
   append_member(entry.role.empty() ? "type" : "role", entry.label, &object);
+  if (!entry.name.empty()) append_member("name", entry.name, &object);
   append_member("text", entry.text, &object);
   append_member("time", format_rfc3339(item.timestamp_ms).substr(0, kSecondChars) + "Z", &object);
   if (item.says_this_session) append_member("session", "this", &object);
@@ -82,7 +88,9 @@ std::string message_of(const EntryText& entry, Speaker speaker, std::string_view
     case Speaker::kTool: append_member("role", "tool", &message); break;
     default: append_member("role", "user", &message); break;
   }
-  if (speaker == Speaker::kOther) append_member("name", name_of(entry.label), &message);
+  const bool is_other = speaker == Speaker::kOther;
+  const std::string name = name_of(is_other ? speaker_of(entry) : entry.name);
+  if (is_other || !name.empty()) append_member("name", name, &message);
   append_member("content", text, &message);
   return message.append(call_id_member(call_id)).append(kObjectEnd);
 }

@@ -22,9 +22,9 @@ constexpr std::string_view kIndent = "  ";
 constexpr std::array<std::string_view, 4> kOfTheLog = {"batch", "checksum", "schema_version",
                                                        "seq"};
 
-// What a message says or calls beside its content. In the log it is in the content, where queries
-// and contexts look.
-constexpr std::array<std::string_view, 3> kSaidBesideContent = {"function_call", "refusal",
+// What a message says or calls beside its content, and who says it. In the log it is in the
+// content, where queries and contexts look.
+constexpr std::array<std::string_view, 4> kSaidBesideContent = {"function_call", "name", "refusal",
                                                                 "tool_calls"};
 
 bool is_role(std::string_view text) {
@@ -92,6 +92,14 @@ std::string speaker_of(const json::Tree& message) {
   }
   std::string type = without_unseen_start(message.get_string("type"));
   return is_role(type) ? type : "entry";
+}
+
+// Which of those with its role says it. Empty when nobody is named.
+std::string name_of(const json::Tree& message) {
+  const json::Tree& said = is_given_as_entry(message) ? *message.get("content") : message;
+  const std::string role = said.get_string("role");
+  std::string name = said.get_string("name");
+  return role.empty() || name == role || !is_role(name) ? std::string() : name;
 }
 
 std::string content_text(const json::Tree& message) {
@@ -184,7 +192,9 @@ Result<json::Tree> message_of_entry(std::string_view line) {
 }
 
 std::string prompt_line(const json::Tree& message) {
-  std::string line = speaker_of(message) + ": ";
+  std::string line = speaker_of(message);
+  if (const std::string name = name_of(message); !name.empty()) line += " (" + name + ")";
+  line += ": ";
   text::append_indented(text_of(message), kIndent, &line);
   line += '\n';
   return line;

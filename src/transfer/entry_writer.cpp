@@ -41,12 +41,19 @@ json::Tree as_imported(const json::Tree& content) {
   return content;
 }
 
-std::string markdown_of(const json::Tree& given) {
+// "user", or "user (Ann)": of a message, the name is that of who says it.
+std::string speaker_of(const json::Tree& content, bool is_message) {
+  const std::string role = content.get_string("role");
+  const std::string name = is_message ? content.get_string("name") : std::string();
+  return role.empty() || name.empty() || name == role ? role : role + " (" + name + ")";
+}
+
+std::string markdown_of(const json::Tree& given, bool is_message) {
   if (given.is_string()) return given.text();
   const json::Tree content = as_imported(given);
   const json::Tree* text = content.is_object() ? text_in(content) : nullptr;
   const auto calls = content.is_object() ? calls_in(content) : std::vector<ToolTurn>();
-  const std::string role = content.get_string("role");
+  const std::string role = speaker_of(content, is_message);
   const std::string data = role.empty() ? std::string() : data_in(content);
   if (text == nullptr && calls.empty() && data.empty()) {
     return "```json\n" + given.pretty() + "```";
@@ -64,7 +71,8 @@ Status append_markdown(std::string_view line, std::string& out) {
   out += "## " + entry.get_string("timestamp") + " " + entry.get_string("type") + " `" +
          entry.get_string("id") + "`\n\n";
   const json::Tree* content = entry.get("content");
-  if (content != nullptr) out += markdown_of(*content) + "\n\n";
+  const bool is_message = entry.get_string("type") == "message";
+  if (content != nullptr) out += markdown_of(*content, is_message) + "\n\n";
   std::string notes = "importance ";
   json::append_double(entry.get_double("importance", 0.5), notes);
   const json::Tree* tags = entry.get("tags");

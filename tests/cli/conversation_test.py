@@ -129,6 +129,46 @@ class Context(Conversation):
                                               '{"tokens":1}', exit_code=1)["message"])
 
 
+class Group(CliTest):
+    """Several people are users, and several programs assistants."""
+
+    def setUp(self):
+        super().setUp()
+        said = [("user", "Ann", "I like tea"), ("user", "Li Na", "I like maté"),
+                ("assistant", "planner", "Noted."), ("bot", "clerk", "Filed."),
+                ("user", "user", "Me too")]
+        self.run_cli("import", "group", "-", stdin="".join(
+            json.dumps({"role": role, "name": name, "content": content,
+                        "timestamp": f"2026-01-10T10:0{minute}:00Z"}) + "\n"
+            for minute, (role, name, content) in enumerate(said)))
+
+    def context(self, format_):
+        return self.run_cli("context", "-s", "group", "-f", format_, "--quiet").stdout
+
+    def test_a_context_names_who_says_what(self):
+        self.assertIn("2026-01-10\nuser (Ann): I like tea\nuser (Li Na): I like maté\n"
+                      "assistant (planner): Noted.\nbot (clerk): Filed.\nuser: Me too\n",
+                      self.context("markdown"))
+        memory = json.loads(self.context("json"))["memory"]
+        self.assertEqual([turn.get("name") for turn in memory],
+                         ["Ann", "Li Na", "planner", "clerk", None])
+        self.assertEqual(json.loads(self.context("chat")), [
+            {"role": "user", "name": "Ann", "content": "I like tea"},
+            {"role": "user", "name": "Li_Na", "content": "I like maté"},
+            {"role": "assistant", "name": "planner", "content": "Noted."},
+            {"role": "user", "name": "bot_(clerk)", "content": "Filed."},
+            {"role": "user", "content": "Me too"}])
+
+    def test_a_chat_log_names_them(self):
+        self.assertEqual(self.run_cli("chat-log", "group").stdout, (
+            "2026-01-10\n"
+            "10:00  user (Ann)           I like tea\n"
+            "10:01  user (Li Na)         I like maté\n"
+            "10:02  assistant (planner)  Noted.\n"
+            "10:03  bot (clerk)          Filed.\n"
+            "10:04  user                 Me too\n"))
+
+
 class ChatLog(Conversation):
     def test_reads_like_a_conversation(self):
         done = self.run_cli("chat-log", "chat")
@@ -350,7 +390,7 @@ class ChatLog(Conversation):
         self.run_cli("add", "chat", "hello", "--type", "message", "--role", 40 * "r",
                      "--timestamp", "2026-01-06T09:00:00Z")
         text = self.run_cli("chat-log", "chat", "-n", "1").stdout
-        self.assertEqual(text, "2026-01-06\n09:00  " + 15 * "r" + "…  hello\n")
+        self.assertEqual(text, "2026-01-06\n09:00  " + 23 * "r" + "…  hello\n")
 
     def test_colours_and_wraps_in_a_terminal(self):
         code, shown = self.run_in_terminal("chat-log", "chat", columns=34)

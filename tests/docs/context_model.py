@@ -53,6 +53,8 @@ class Entry:
         self.turn_id = self.call_id or self.id  # of a result, that of the call it is taken with
         self.role = None if self.is_call or self.is_result else members.get("role")
         self.label, self.text = self.role or self.type, self.text_of(members)
+        is_named = self.type == "message" and members.get("name") not in (None, self.role)
+        self.name = members["name"] if is_named else None
 
     def text_of(self, members):
         if self.is_call:
@@ -63,9 +65,10 @@ class Entry:
         names = [name for name in ("message", "content", "text", "refusal")
                  if members.get(name) is not None]
         names.sort(key=lambda name: members[name] == "")
-        if not names and members.get("role") and not any(
-                members[name] for name in members if name != "role"):
-            return ""
+        if members.get("role") and not any(members[name] for name in names):
+            unsaid = ("role", "name") if self.type == "message" else ("role",)
+            is_known = any(members[name] for name in members if name not in unsaid)
+            return shown(self.content) if is_known else ""
         return shown(members[names[0]] if names else self.content)
 
     def text_of_result(self, members):
@@ -87,8 +90,12 @@ class Entry:
         return not self.is_call and not self.is_result and not self.text.strip()
 
     @property
+    def speaker(self):
+        return f"{self.label} ({self.name})" if self.name else self.label
+
+    @property
     def line(self):
-        return f"{self.label}: " + LINE_END.sub("\n    ", self.text) + "\n"
+        return f"{self.speaker}: " + LINE_END.sub("\n    ", self.text) + "\n"
 
     @property
     def message(self):
@@ -97,13 +104,17 @@ class Entry:
             by = {"role": "assistant" if self.is_call else "tool"}
         else:
             known = self.label in ("user", "assistant")
-            by = {"role": self.label} if known else {"role": "user", "name": self.label}
+            by = {"role": self.label if known else "user"}
+            name = self.name if known else self.speaker
+            by = {**by, "name": name.replace(" ", "_")} if name else by
         answers = {"tool_call_id": self.turn_id} if self.is_call or self.is_result else {}
         return {**by, "content": self.text, **answers}
 
     @property
     def data(self):
-        return {"role" if self.role else "type": self.label, "text": self.text, "time": self.time}
+        by = {"role" if self.role else "type": self.label}
+        named = {"name": self.name} if self.name else {}
+        return {**by, **named, "text": self.text, "time": self.time}
 
 
 def newest_first(entries):

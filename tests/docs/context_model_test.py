@@ -60,7 +60,8 @@ class Maker(random.Random):
             return self.tool_content("arguments" if type_ == "tool_call" else "result")
         texts = [self.sentence(), self.sentence(), "", None]
         said = {"role": self.choice(ROLES), "message": self.choice(texts), **self.optional(
-            {"refusal": (0.2, lambda: self.choice(texts))})}
+            {"refusal": (0.2, lambda: self.choice(texts)),
+             "name": (0.3, lambda: self.choice(["Ann", "Li Na", "user"]))})}
         return self.choice([said, said, self.sentence(), {"text": self.sentence()},
                             {"n": 1, "a": self.sentence()}, 5, [self.sentence()]])
 

@@ -8,6 +8,7 @@ import re
 HOUR_MS = 3_600_000
 NEVER = math.inf
 LINE_END = re.compile("\r\n|[\n\v\f\r\x85\u2028\u2029]")
+CONTROL = re.compile("[\0-\x1f\x7f\x85\u2028\u2029]")
 # Runs of characters and what they weigh.
 RUNS = [(re.compile(pattern), weight) for pattern, weight in (
     ("[A-Z]?[a-z]+", lambda run: len(run) / 7),
@@ -38,6 +39,10 @@ def line_of(message):
     if not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     speaker = message.get("role") or message.get("type", "entry")
+    name = message.get("name", "")
+    is_named = "role" in message and 0 < len(name.encode()) <= 64 and not CONTROL.search(name)
+    if is_named and name != speaker:
+        speaker += f" ({name})"
     return f"{speaker}: " + LINE_END.sub("\n  ", content) + "\n"
 
 

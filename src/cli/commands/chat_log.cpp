@@ -16,7 +16,7 @@
 namespace varve::cli {
 namespace {
 
-constexpr size_t kSpeakerColumnsMax = 16;
+constexpr size_t kSpeakerColumnsMax = 24;
 constexpr size_t kTimeColumns = 5;  // 14:23
 constexpr size_t kTextColumnsMin = 20;
 constexpr size_t kTextColumnsMax = 100;
@@ -80,10 +80,13 @@ Turn turn_of(const json::object& entry, std::string text) {
   turn.day = time.substr(0, kDayChars);
   if (time.size() > kTimeStart) turn.time = time.substr(kTimeStart, kTimeColumns);
   const std::string type = string_at(entry, "type");
-  const std::string role = string_at(object_at(entry, "content"), "role");
+  const json::object& content = object_at(entry, "content");
+  const std::string role = string_at(content, "role");
+  const std::string name = type == "message" ? string_at(content, "name") : std::string();
   const bool is_tool = type == "tool_call" || type == "tool_result";
-  turn.speaker =
-      truncate(printable(role.empty() || is_tool ? type : role, Lines::kJoin), kSpeakerColumnsMax);
+  std::string speaker = role.empty() || is_tool ? type : role;
+  if (!role.empty() && !name.empty() && name != role) speaker += " (" + name + ")";
+  turn.speaker = truncate(printable(speaker, Lines::kJoin), kSpeakerColumnsMax);
   turn.style = style_of(type, role);
   turn.text = std::move(text);
   return turn;

@@ -90,6 +90,23 @@ TEST(EntryText, OfAMessageThatSaysNothingIsEmptyWhateverCameWithIt) {
             "tool_result: ");
 }
 
+TEST(EntryText, OfAMessageHasTheNameOfTheOneWhoSaysIt) {
+  const auto name_in = [](const std::string& type, const std::string& members) {
+    return read(type, R"({"message":"hi",)" + members + "}").name;
+  };
+  EXPECT_EQ(name_in("message", R"("name":"Ann","role":"user")"), "Ann");
+  EXPECT_EQ(name_in("message", R"("name":" `\nLi\nNa","role":"user")"), "Li Na");
+  for (const char* members :
+       {R"("name":"user","role":"user")", R"("name":"Ann")", R"("name":7,"role":"user")",
+        R"("name":null,"role":"user")", R"("name":"","role":"user")"}) {
+    EXPECT_EQ(name_in("message", members), "") << members;
+  }
+  // Of a tool it is the tool's, of a fact the one that the fact is about.
+  for (const char* type : {"tool_call", "tool_result", "finding"}) {
+    EXPECT_EQ(name_in(type, R"("name":"Ann","role":"user")"), "") << type;
+  }
+}
+
 // OpenAI's own tools have no name but their kind, and some have what came out beside.
 TEST(EntryText, OfACallOfOpenAisOwnToolsIsWhatItDid) {
   EXPECT_EQ(shown("tool_call", R"({"type":"web_search_call","id":"w","status":"completed",)"
@@ -351,6 +368,7 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
       R"({"role":"user","message":"hi","text":"other"})",
       R"({"content":"hi","role":"a\nb","x":{"message":"inner"},"y":[{"role":"no"}]})",
       R"({"message":"hi","role":""})",
+      R"({"message":"hi","name":"A\u006en","role":"user"})",
       R"({"message":"hi","role":7})",
       R"({"text":"hi"})",
       R"({"text":[1],"role":"user"})",
@@ -381,6 +399,7 @@ TEST(EntryText, IsTheSameHoweverItIsRead) {
       EXPECT_EQ(plain->label, parsed->label) << content;
       EXPECT_EQ(plain->text, parsed->text) << content;
       EXPECT_EQ(plain->role, parsed->role) << content;
+      EXPECT_EQ(plain->name, parsed->name) << content;
       EXPECT_EQ(plain->speaker, parsed->speaker) << content;
       EXPECT_EQ(plain->call_id, parsed->call_id) << content;
       EXPECT_EQ(plain->call_key, parsed->call_key) << content;

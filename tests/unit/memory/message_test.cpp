@@ -38,6 +38,8 @@ TEST(Message, WhatIsSaidBesideTheContentIsInTheContentOfTheEntry) {
   EXPECT_EQ(entry_of(R"({"role":"assistant","content":null,"refusal":"No.","function_call":{}})"),
             R"({"content":{"function_call":{},"message":null,"refusal":"No.",)"
             R"("role":"assistant"},"type":"message"})");
+  EXPECT_EQ(entry_of(R"({"role":"user","content":"Hi","name":"Ann"})"),
+            R"({"content":{"message":"Hi","name":"Ann","role":"user"},"type":"message"})");
   const std::string_view of_nobody = R"({"content":"x","tool_calls":[],"type":"observation"})";
   EXPECT_EQ(entry_of(of_nobody), of_nobody);
 }
@@ -45,6 +47,7 @@ TEST(Message, WhatIsSaidBesideTheContentIsInTheContentOfTheEntry) {
 TEST(Message, ComesBackAsItWasGiven) {
   for (const char* message :
        {R"({"content":"Hi","role":"user","type":"message"})",
+        R"({"content":"Hi","name":"Ann","role":"user","type":"message"})",
         R"({"content":"","function_call":{},"refusal":"No.","role":"assistant","type":"message"})",
         R"({"content":{"message":"x","role":"a"},"role":"b","tool_calls":[],"type":"message"})",
         R"({"content":null,"role":"assistant","tool_calls":[{"id":"t1"}],"type":"message"})",

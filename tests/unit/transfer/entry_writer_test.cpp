@@ -84,6 +84,22 @@ TEST(EntryWriter, MarkdownHasTheCallsOfAMessage) {
   }
 }
 
+// In a group, many are users.
+TEST(EntryWriter, MarkdownNamesWhoSaysAMessage) {
+  const auto shown = [](const std::string& type, const std::string& content) {
+    EntryWriter writer(ExportFormat::kMarkdown);
+    std::string out;
+    EXPECT_TRUE(writer.entry(R"({"type":")" + type + R"(","content":)" + content + "}", out).ok());
+    return out;
+  };
+  const std::string said = R"({"message":"Hi","name":"Ann","role":"user"})";
+  EXPECT_NE(shown("message", said).find("**user (Ann)**: Hi\n"), std::string::npos);
+  EXPECT_NE(shown("tool_result", said).find("**user**: Hi\n"), std::string::npos);
+  EXPECT_NE(
+      shown("message", R"({"message":"Hi","name":"user","role":"user"})").find("**user**: Hi\n"),
+      std::string::npos);
+}
+
 TEST(EntryWriter, MarkdownHasTheKindOfAPicture) {
   const std::string picture =
       R"("role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"i"}}]}})";

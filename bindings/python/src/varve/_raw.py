@@ -667,7 +667,8 @@ class Functions:
         lines of a content are indented by two spaces, so that no content passes for another message. A
         content that is not text is written as JSON, whatever is in it, but null beside a role as the
         empty text; without a role, the line begins with the message's "type", if that is one line of 1
-        to 64 bytes, or else with "entry". A message may also be as the log has it,
+        to 64 bytes, or else with "entry". Beside a role, a "name" of such a form stands behind it:
+        "user (Ann): content". A message may also be as the log has it,
         {"type":"message","content":{"role","message"}}.
 
         @param[in]  window       window.
