@@ -14,6 +14,7 @@
 #include "json/document.h"
 #include "json/object_reader.h"
 #include "json/tree.h"
+#include "transfer/chat_calls.h"
 
 namespace varve::context {
 
@@ -46,7 +47,7 @@ constexpr std::array<std::string_view, 10> kEntryMembers = {
 // Under which the arguments of a call may come: a context shows the first that is there.
 constexpr std::array<std::string_view, 4> kArguments = {"arguments", "args", "input", "message"};
 
-constexpr int kOpenCallsMax = 100;  // calls of one name that are looked at for one without a result
+constexpr int kOpenCallsMax = 100;  // the latest calls that are looked at one by one
 
 Status invalid(std::string_view member, std::string message) {
   return {Code::kInvalidArgument, std::move(message), {.member = std::string(member)}};
@@ -186,7 +187,10 @@ class Recorder {
 
   // Empty when there is none.
   Result<std::string> find_call() {
-    if (const Tree* call_id = content_.get("call_id")) return last_call_with("call_id", *call_id);
+    if (const Tree* call_id = content_.get("call_id")) {
+      VARVE_TRY_ASSIGN(std::string id, last_call_with("call_id", *call_id));
+      return id.empty() ? call_of_message(*call_id) : Result<std::string>(std::move(id));
+    }
     if (const Tree* given = entry_.get("references")) {
       VARVE_TRY_ASSIGN(const bool is_named, names_call(given->items()));
       if (is_named) return std::string();
@@ -196,6 +200,10 @@ class Recorder {
     for (const std::string_view member : {"tool_call_id", "call_id"}) {
       if (!has_id) break;
       VARVE_TRY_ASSIGN(std::string id, last_call_with(member, *content_.get("tool_call_id")));
+      if (!id.empty()) return id;
+    }
+    if (has_id) {
+      VARVE_TRY_ASSIGN(std::string id, call_of_message(*content_.get("tool_call_id")));
       if (!id.empty()) return id;
     }
     VARVE_TRY_ASSIGN(const auto calls, calls_with("name", *content_.get("name"), kOpenCallsMax));
@@ -226,6 +234,20 @@ class Recorder {
   Result<std::string> last_call_with(std::string_view member, const Tree& value) {
     VARVE_TRY_ASSIGN(const auto calls, calls_with(member, value, 1));
     return calls.results.empty() ? std::string() : calls.results.front().id();
+  }
+
+  // Of a chat that was imported and goes on: its messages have the ids of their calls in lists.
+  Result<std::string> call_of_message(const Tree& call_id) {
+    VARVE_TRY_ASSIGN(const auto found, newest("tool_call", Tree::object(), kOpenCallsMax));
+    transfer::ChatCalls calls;
+    for (auto call = found.results.rbegin(); call != found.results.rend(); ++call) {
+      VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*call->line, entry::line_limits()));
+      if (line.get("content")->is_object()) calls.note(line);
+    }
+    Tree result = object_of("content", object_of("call_id", call_id));
+    result.set("type", Tree::string("tool_result"));
+    const auto ids = calls.answered_by(result);
+    return ids.empty() ? std::string() : ids.front();
   }
 
   // Whether some of the references that came with the result name a call that is there.

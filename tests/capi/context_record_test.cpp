@@ -150,6 +150,29 @@ TEST_F(ContextRecord, AResultBelongsToTheCallOfItsToolCallId) {
             json::parse(R"(["three"])"));
 }
 
+// Programs import what was said so far, and go on.
+TEST_F(ContextRecord, AResultBelongsToTheCallOfAnImportedMessage) {
+  const std::string said =
+      R"({"role":"assistant","tool_calls":[{"id":"o1","function":{"name":"f","arguments":"{}"}}]})"
+      "\n"
+      R"({"role":"assistant","content":[{"type":"tool_use","id":"a1","name":"f","input":{}},)"
+      R"({"type":"tool_use","id":"a2","name":"g","input":{}}]})";
+  ASSERT_TRUE(session.import_lines(said).ok());
+  const json::array calls =
+      session.query(R"({"types":["tool_call"],"sort_by":"time","order":"asc"})").list();
+  ASSERT_EQ(calls.size(), 2U);
+  const auto call = [&](size_t number) { return json::array{calls[number].at("entry").at("id")}; };
+  EXPECT_EQ(record("tool_result", R"({"call_id":"o1","result":1})").at("references"), call(0));
+  EXPECT_EQ(record("tool_result", R"({"call_id":"a2","result":2})").at("references"), call(1));
+  EXPECT_EQ(
+      record("tool_result", R"({"name":"f","tool_call_id":"a1","result":3})").at("references"),
+      call(1));
+  EXPECT_EQ(record("tool_result", R"({"call_id":"x","result":4})").at("references"), json::array());
+  const Answer context = session.context(R"({"retrieve":[{"recency":9}],"format":"chat"})");
+  EXPECT_EQ(context.object().at("dropped").as_int64(), 0);
+  EXPECT_NE(context.text.find(R"(\"tool_call_id\":\"a2\")"), std::string::npos) << context.text;
+}
+
 // Calls of one name that run at once are answered in any order.
 TEST_F(ContextRecord, AResultWithoutAnIdThatNamesItsCallBelongsToNoOther) {
   record("tool_call", R"({"id":"first","name":"f","timestamp":"2026-01-05T10:00:00Z"})");
