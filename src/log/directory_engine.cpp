@@ -347,6 +347,9 @@ void DirectoryEngine::remove_tree(io::Directory& parent, std::string_view name) 
 // log without its tombstones would show deleted entries, one without its lock would take new ones:
 // both stay while the log cannot be removed. Without metadata.json and entries there is no session.
 Status DirectoryEngine::remove_whole(io::Directory& parent, std::string_view name) {
+  // With nothing in it, it goes without a descriptor, of which there may be none. It must: a sweep
+  // leaves empty ones to their makers.
+  if (parent.remove_directory(name).ok()) return {};
   Removals removals;
   {
     VARVE_TRY_ASSIGN(const auto directory, parent.open_directory(name));
