@@ -23,11 +23,25 @@ std::optional<int64_t> time_of_number(double number) {
   return static_cast<int64_t>(std::llround(number));
 }
 
-// Many programs write the time of day without saying where: it is taken for UTC, which is nearer to
-// the truth than the time of the import. Slack and others write a number.
+// With the offset as RFC 3339 has it: Python, git and PostgreSQL write "+0100", " +0100", "+01" and
+// " UTC". Many programs say nothing: that is taken for UTC, which is nearer to the truth than the
+// time of the import.
+std::string with_offset(const std::string& text) {
+  constexpr size_t kTimeBegin = 11;  // behind the day, which has signs of its own
+  const size_t end = text.find_first_of(" +-", kTimeBegin);
+  if (end == std::string::npos) return text + "Z";
+  std::string offset = text.substr(text[end] == ' ' ? end + 1 : end);
+  if (offset == "UTC") offset = "Z";
+  constexpr size_t kHourEnd = 3;  // "+01"
+  if (offset.size() == kHourEnd) offset += "00";
+  if (offset.size() == kHourEnd + 2) offset.insert(kHourEnd, ":");
+  return text.substr(0, end) + offset;
+}
+
+// Slack and others write a number.
 std::optional<int64_t> time_of_text(const std::string& text) {
   if (const auto read = parse_rfc3339(text)) return read;
-  if (const auto read = parse_rfc3339(text + "Z")) return read;
+  if (const auto read = parse_rfc3339(with_offset(text))) return read;
   if (text.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
   double number = 0;
   const char* end = text.data() + text.size();

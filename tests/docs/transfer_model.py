@@ -308,9 +308,14 @@ def time_of_number(number):
 
 
 def time_of_text(text):
-    for zone in ("", "Z"):  # without an offset it is UTC
+    offset = re.search(r"(?<=:\d\d)(\.\d+)? ?(UTC|[+-]\d\d(\d\d)?)$", text)
+    usual = text + "Z"  # without an offset it is UTC
+    if offset:
+        said = "Z" if offset[2] == "UTC" else f"{offset[2][:3]}:{offset[3] or '00'}"
+        usual = text[:offset.start()] + (offset[1] or "") + said
+    for form in (text, usual):
         try:
-            return time_of(text + zone)
+            return time_of(form)
         except Refused:
             pass  # as if it were not there
     return time_of_number(float(text)) if re.fullmatch(r"\d+(\.\d+)?", text) else None
