@@ -491,6 +491,28 @@ TEST_F(CatalogFixture, WhatWasSaidBeforeIsRemovedInTheEnd) {
   EXPECT_LT(disk_.read_file(kCatalogLog)->size(), size_bytes * 20);
 }
 
+// Whoever opens it reads all that was ever removed.
+TEST_F(CatalogFixture, OneOfWhichMuchWasRemovedIsMadeAnew) {
+  constexpr size_t kRemovedCount = 12'000;
+  const std::string tombstones = "store/indices/catalog/tombstones.jsonl";
+  make_many(*open(disk_));
+  ASSERT_EQ(count_of(*open(disk_)), int64_t{kMany});
+  std::string removed;
+  for (size_t i = 0; i < kRemovedCount; ++i) {
+    removed += R"({"id":"r)" + std::to_string(i) + "\"}\n";
+  }
+  disk_.write_file(tombstones, removed);
+  for (size_t i = 0; i < kSessionsWorthCatalog; ++i) {
+    add(*open(disk_), session_name(i), "later-" + session_name(i), "common");
+  }
+  const auto store = open(disk_);
+  EXPECT_EQ(count_of(*store), int64_t{kSessionsWorthCatalog});
+  EXPECT_FALSE(disk_.exists(tombstones));
+  EXPECT_EQ(count_of(*store), int64_t{kMany});
+  EXPECT_EQ(count_of(*store), 2);
+  EXPECT_LT(disk_.read_file(tombstones)->size(), removed.size() / 100);
+}
+
 // Threads of one store add, cover and make sessions; what was answered before a query began, it
 // finds.
 TEST_F(CatalogFixture, ThreadsAddWhileOthersAsk) {
