@@ -124,34 +124,47 @@ class DateFinder {
     return at + 3;
   }
 
+  // One day or several, and the place behind them.
+  struct Days {
+    int32_t first;
+    int32_t last;
+    size_t after;
+  };
+
+  // 7, 7th, 7-9, 7th - 9th.
+  [[nodiscard]] std::optional<Days> days(size_t at) const {
+    const auto behind = [this](size_t number) {
+      return number + (is_ordinal_suffix(number + 1) ? 2 : 1);
+    };
+    const auto first = day(at);
+    if (!first) return std::nullopt;
+    Days found{*first, *first, behind(at)};
+    if (const auto last = range_end(*first, found.after)) {
+      found.last = *last;
+      found.after = behind(found.after);
+    }
+    return found;
+  }
+
   // 7 May 2023, the 8th of December, 7 May, 7-9 May.
   size_t read_day_first(size_t at) {
-    const auto first = day(at);
-    if (!first || tokens_[at].goes_on) return at;
-    size_t next = at + 1;
-    if (is_ordinal_suffix(next)) ++next;
-    const auto end = range_end(*first, next);
-    if (end) ++next;
-    if (end && is_ordinal_suffix(next)) ++next;
+    const auto named = days(at);
+    if (!named || tokens_[at].goes_on) return at;
+    size_t next = named->after;
     if (next < tokens_.size() && tokens_[next].text == "of") ++next;
     const auto middle = month(next);
     if (!middle || !is_near(next)) return at;
     const auto last = is_near(next + 1) ? year(next + 1) : std::nullopt;
-    return add_days(last, *middle, *first, end, next + (last ? 2 : 1));
+    return add_days(last, *middle, *named, next + (last ? 2 : 1));
   }
 
   // May 7, 2023; May 7th; May 7-9, 2023; May 2023; in June.
   size_t read_month_first(size_t at) {
     const auto first = month(at);
     if (!first) return at;
-    if (const auto second = day(at + 1); second && is_near(at + 1)) {
-      size_t next = at + 2;
-      if (is_ordinal_suffix(next)) ++next;
-      const auto end = range_end(*second, next);
-      if (end) ++next;
-      if (end && is_ordinal_suffix(next)) ++next;
-      const auto last = is_near(next) ? year(next) : std::nullopt;
-      return add_days(last, *first, *second, end, next + (last ? 1 : 0));
+    if (const auto named = days(at + 1); named && is_near(at + 1)) {
+      const auto last = is_near(named->after) ? year(named->after) : std::nullopt;
+      return add_days(last, *first, *named, named->after + (last ? 1 : 0));
     }
     if (const auto last = year(at + 1); last && is_near(at + 1)) {
       return add(last, *first, std::nullopt, at + 2);
@@ -169,9 +182,8 @@ class DateFinder {
     return after;
   }
 
-  size_t add_days(std::optional<int32_t> year, int32_t month, int32_t first,
-                  std::optional<int32_t> last, size_t after) {
-    for (int32_t day = first; day <= last.value_or(first); ++day) add(year, month, day, after);
+  size_t add_days(std::optional<int32_t> year, int32_t month, const Days& days, size_t after) {
+    for (int32_t day = days.first; day <= days.last; ++day) add(year, month, day, after);
     return after;
   }
 
