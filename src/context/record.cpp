@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -187,23 +188,16 @@ class Recorder {
 
   // Empty when there is none.
   Result<std::string> find_call() {
-    if (const Tree* call_id = content_.get("call_id")) {
-      VARVE_TRY_ASSIGN(std::string id, last_call_with("call_id", *call_id));
-      return id.empty() ? call_of_message(*call_id) : Result<std::string>(std::move(id));
-    }
+    if (const Tree* call_id = content_.get("call_id")) return call_of_id(*call_id, {"call_id"});
     if (const Tree* given = entry_.get("references")) {
       VARVE_TRY_ASSIGN(const bool is_named, names_call(given->items()));
       if (is_named) return std::string();
     }
     // As chats have it. What a call is called is only a guess, and wrong for one of another id.
     const bool has_id = !content_.get_string("tool_call_id").empty();
-    for (const std::string_view member : {"tool_call_id", "call_id"}) {
-      if (!has_id) break;
-      VARVE_TRY_ASSIGN(std::string id, last_call_with(member, *content_.get("tool_call_id")));
-      if (!id.empty()) return id;
-    }
     if (has_id) {
-      VARVE_TRY_ASSIGN(std::string id, call_of_message(*content_.get("tool_call_id")));
+      const Tree& call_id = *content_.get("tool_call_id");
+      VARVE_TRY_ASSIGN(std::string id, call_of_id(call_id, {"tool_call_id", "call_id"}));
       if (!id.empty()) return id;
     }
     VARVE_TRY_ASSIGN(const auto calls, calls_with("name", *content_.get("name"), kOpenCallsMax));
@@ -234,6 +228,17 @@ class Recorder {
   Result<std::string> last_call_with(std::string_view member, const Tree& value) {
     VARVE_TRY_ASSIGN(const auto calls, calls_with(member, value, 1));
     return calls.results.empty() ? std::string() : calls.results.front().id();
+  }
+
+  // The last call that has the id in one of these members, the first of which counts most, or else
+  // in an imported message.
+  Result<std::string> call_of_id(const Tree& call_id,
+                                 std::initializer_list<std::string_view> members) {
+    for (const std::string_view member : members) {
+      VARVE_TRY_ASSIGN(std::string id, last_call_with(member, call_id));
+      if (!id.empty()) return id;
+    }
+    return call_of_message(call_id);
   }
 
   // Of a chat that was imported and goes on: its messages have the ids of their calls in lists.
