@@ -28,7 +28,6 @@ constexpr std::string_view kLogId = "catalog";
 constexpr std::string_view kThrough = "through";  // a key of the log's kv.json
 constexpr size_t kTakenAtOnce = 256;
 constexpr size_t kTagsOfEntry = 1000;
-constexpr size_t kRowsAtFirst = 8;  // rows of the registry; few are new
 // The ids of removed entries stay in a log, and each opening reads them, 1.5 us each. When there
 // are this many for each entry, the catalog is dropped, to be made anew at 0.2 ms for each session.
 constexpr uint64_t kRemovedPerEntry = 8;
@@ -267,17 +266,12 @@ Status Catalog::add_newer(std::string_view through, const Wanted& wanted, Sessio
   ListFilter owner;
   owner.user_id = wanted.user_id;
   owner.agent_id = wanted.agent_id;
-  RowVisitor visitor;
-  visitor.begin = [&] { *found = {}; };
-  visitor.visit = [&](const RowAt& at) {
-    std::string name = name_of(at);
-    if (name == through) return false;
+  const auto begin = [&] { *found = {}; };
+  const auto visit = [&](const RowAt& at, std::string name) {
     found->untold.push_back({at.row.session_id, std::move(name)});
     if (owner.takes(at.row)) found->ids.push_back(at.row.session_id);
-    return true;
   };
-  const size_t first_count = through.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst;
-  VARVE_TRY(for_each_row(*engine_, {}, visitor, first_count));
+  VARVE_TRY(for_each_newer_row(*engine_, through, begin, visit).status());
   std::reverse(found->untold.begin(), found->untold.end());
   return {};
 }

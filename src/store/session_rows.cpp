@@ -1,5 +1,7 @@
 #include "store/session_rows.h"
 
+#include <utility>
+
 #include "session/retries.h"
 
 namespace varve::store {
@@ -49,6 +51,23 @@ Status for_each_row(log::Engine& engine, std::string_view after, const RowVisito
     if (status.code() != Code::kGone) return status;
   }
   return {Code::kBusy, "the list of sessions keeps being rebuilt; try again"};
+}
+
+Result<bool> for_each_newer_row(log::Engine& engine, std::string_view known,
+                                const std::function<void()>& begin, const NewerRowVisit& visit) {
+  constexpr size_t kRowsAtFirst = 8;  // few are new
+  bool is_met = false;
+  RowVisitor visitor;
+  visitor.begin = begin;
+  visitor.visit = [&](const RowAt& at) {
+    std::string name = name_of(at);
+    is_met = name == known;
+    if (!is_met) visit(at, std::move(name));
+    return !is_met;
+  };
+  VARVE_TRY(
+      for_each_row(engine, {}, visitor, known.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst));
+  return is_met;
 }
 
 Result<log::SessionRow> ListedRows::placed(log::SessionRow row) {

@@ -36,6 +36,13 @@ struct RowVisitor {
 Status for_each_row(log::Engine& engine, std::string_view after, const RowVisitor& visitor,
                     size_t first_count = log::Engine::kRowsAtATime);
 
+// Visits the rows newer than the one of this name (name_of()), newest first, each with its name;
+// all where it is empty, or no longer there. `begin`: as that of a RowVisitor. Answers whether it
+// was met: whoever kept what came up to it may keep it.
+using NewerRowVisit = std::function<void(const RowAt& at, std::string name)>;
+Result<bool> for_each_newer_row(log::Engine& engine, std::string_view known,
+                                const std::function<void()>& begin, const NewerRowVisit& visit);
+
 // Where the list has the rows of sessions that are installed again: with a second row, a session
 // would be on two pages, and each whole copy of it would make the list of a backup longer.
 class ListedRows {

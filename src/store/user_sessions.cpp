@@ -9,8 +9,6 @@ namespace varve::store {
 
 namespace {
 
-constexpr size_t kRowsAtFirst = 8;  // few are new
-
 struct Owned {
   std::string user_id;
   std::string session_id;
@@ -34,25 +32,21 @@ Result<std::vector<std::string>> UserSessions::of(log::Engine& engine, const std
 Status UserSessions::read_newer(log::Engine& engine) {
   std::vector<Owned> newer;
   std::string newest;
-  bool is_known = false;
-  RowVisitor visitor;
-  visitor.begin = [&] {
+  const auto begin = [&] {
     newer.clear();
     newest.clear();
   };
-  visitor.visit = [&](const RowAt& at) {
-    const std::string name = name_of(at);
-    if (newest.empty() && !at.is_collected) newest = name;
-    is_known = name == newest_;
-    if (is_known) return false;
-    if (!at.row.user_id.empty()) newer.push_back({at.row.user_id, at.row.session_id});
-    return true;
+  const auto visit = [&](const RowAt& at, std::string name) {
+    if (newer.empty() && !at.is_collected) newest = std::move(name);
+    newer.push_back({at.row.user_id, at.row.session_id});
   };
-  VARVE_TRY(for_each_row(engine, {}, visitor,
-                         newest_.empty() ? log::Engine::kRowsAtATime : kRowsAtFirst));
-  if (!is_known) ids_.clear();
+  VARVE_TRY_ASSIGN(const bool keeps_known, for_each_newer_row(engine, newest_, begin, visit));
+  if (keeps_known && newer.empty()) return {};
+  if (!keeps_known) ids_.clear();
   newest_.clear();  // until all are taken over
-  for (Owned& owned : newer) ids_[owned.user_id].push_back(std::move(owned.session_id));
+  for (Owned& owned : newer) {
+    if (!owned.user_id.empty()) ids_[owned.user_id].push_back(std::move(owned.session_id));
+  }
   newest_ = std::move(newest);
   return {};
 }

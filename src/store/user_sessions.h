@@ -4,7 +4,7 @@
 // costs what was appended since the one before: a store with limits for its users asks at each
 // creation, and may have a million sessions.
 //
-// Threads: any. Memory: some 100 bytes for each session of a user, from the first question on.
+// Threads: any. Memory: some 70 bytes for each session of a user, from the first question on.
 #pragma once
 
 #include <mutex>
