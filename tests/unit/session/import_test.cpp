@@ -299,6 +299,24 @@ TEST_P(Import, MessagesWithoutTimesKeepTheirPlaceAmongThoseWithOne) {
                                              first, import_time, last, last}));
 }
 
+// Those before the first time wait for it as long as they are not written.
+TEST_P(Import, ThousandsOfMessagesBeforeTheFirstTimeAreAllTaken) {
+  constexpr size_t kUndatedCount = 1300;
+  std::string chat;
+  for (size_t i = 0; i < kUndatedCount; ++i) {
+    chat += R"({"role":"user","content":")" + std::to_string(i) + "\"}\n";
+  }
+  chat += R"({"role":"user","content":"Tea","timestamp":"2001-01-01T00:00:00Z"})";
+  const std::string import_time = format_rfc3339(host_.clock.now_ms());
+  EXPECT_EQ(counts(import(chat)), (Counts{kUndatedCount + 1, 0, 0}));
+  const auto all = entries();
+  ASSERT_EQ(all.size(), kUndatedCount + 1);
+  EXPECT_EQ(all.front().get_string("timestamp"), import_time);
+  for (size_t i = kUndatedCount - 200; i <= kUndatedCount; ++i) {
+    EXPECT_EQ(all[i].get_string("timestamp"), "2001-01-01T00:00:00.000Z") << i;
+  }
+}
+
 // As programs write it that sort the members of an object.
 TEST_P(Import, AChatWithItsSystemBehindItsMessagesGrows) {
   const auto chat = [](const std::string& more) {
