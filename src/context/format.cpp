@@ -10,6 +10,7 @@
 #include "json/canonical.h"
 #include "text/characters.h"
 #include "text/line_ends.h"
+#include "transfer/chat_text.h"
 
 namespace varve::context {
 
@@ -23,15 +24,10 @@ constexpr std::string_view kThisSession = ", this session";
 // A longer run in an entry needs no longer mark: it is never at the start of a line.
 constexpr size_t kMarkCharsMax = 16;
 
-// "user", or "user (Ann)".
-std::string speaker_of(const EntryText& entry) {
-  return entry.name.empty() ? entry.label : entry.label + " (" + entry.name + ")";
-}
-
 std::string line_of(const EntryText& entry) {
   std::string line;
   line.reserve(entry.label.size() + entry.name.size() + entry.text.size() + 16);
-  line.append(speaker_of(entry)).append(": ");
+  line.append(transfer::speaker_with(entry.label, entry.name)).append(": ");
   text::append_indented(entry.text, kIndent, &line);
   line.push_back('\n');
   return line;
@@ -89,7 +85,8 @@ std::string message_of(const EntryText& entry, Speaker speaker, std::string_view
     default: append_member("role", "user", &message); break;
   }
   const bool is_other = speaker == Speaker::kOther;
-  const std::string name = name_of(is_other ? speaker_of(entry) : entry.name);
+  const std::string name =
+      name_of(is_other ? transfer::speaker_with(entry.label, entry.name) : entry.name);
   if (is_other || !name.empty()) append_member("name", name, &message);
   append_member("content", text, &message);
   return message.append(call_id_member(call_id)).append(kObjectEnd);

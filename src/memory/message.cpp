@@ -97,9 +97,8 @@ std::string speaker_of(const json::Tree& message) {
 // Which of those with its role says it. Empty when nobody is named.
 std::string name_of(const json::Tree& message) {
   const json::Tree& said = is_given_as_entry(message) ? *message.get("content") : message;
-  const std::string role = said.get_string("role");
   std::string name = said.get_string("name");
-  return role.empty() || name == role || !is_role(name) ? std::string() : name;
+  return said.get_string("role").empty() || !is_role(name) ? std::string() : name;
 }
 
 std::string content_text(const json::Tree& message) {
@@ -192,9 +191,7 @@ Result<json::Tree> message_of_entry(std::string_view line) {
 }
 
 std::string prompt_line(const json::Tree& message) {
-  std::string line = speaker_of(message);
-  if (const std::string name = name_of(message); !name.empty()) line += " (" + name + ")";
-  line += ": ";
+  std::string line = transfer::speaker_with(speaker_of(message), name_of(message)) + ": ";
   text::append_indented(text_of(message), kIndent, &line);
   line += '\n';
   return line;

@@ -66,6 +66,12 @@ bool is_unsaid(const Tree& parts) {
                      [](const Tree& part) { return part.is_object() && is_unsaid_part(part); });
 }
 
+std::string speaker_with(std::string_view role, std::string_view name) {
+  std::string speaker(role);
+  if (role.empty() || name.empty() || name == role) return speaker;
+  return speaker.append(" (").append(name).append(")");
+}
+
 std::vector<ToolTurn> calls_in(const Tree& message) {
   std::vector<ToolTurn> calls;
   for (const Tree* call : call_objects(message, {"parts"})) append_call(*call, &calls);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/tree.h"
@@ -19,6 +20,10 @@ namespace varve::transfer {
 // Whether none of the parts, or the only one, is for whom the message is sent to: thoughts, calls
 // and results.
 [[nodiscard]] bool is_unsaid(const json::Tree& parts);
+
+// Who says a message: its role, and the name of which of those with it, "user (Ann)". The role
+// alone where one of the two is missing or they are equal.
+[[nodiscard]] std::string speaker_with(std::string_view role, std::string_view name);
 
 struct ToolTurn {
   std::string call_id;       // empty when it has none

@@ -41,11 +41,9 @@ json::Tree as_imported(const json::Tree& content) {
   return content;
 }
 
-// "user", or "user (Ann)": of a message, the name is that of who says it.
+// Of a message, the name is that of who says it.
 std::string speaker_of(const json::Tree& content, bool is_message) {
-  const std::string role = content.get_string("role");
-  const std::string name = is_message ? content.get_string("name") : std::string();
-  return role.empty() || name.empty() || name == role ? role : role + " (" + name + ")";
+  return speaker_with(content.get_string("role"), is_message ? content.get_string("name") : "");
 }
 
 std::string markdown_of(const json::Tree& given, bool is_message) {

@@ -40,9 +40,14 @@ struct Turn {
   Style style = Style::kId;
 };
 
+struct Told {
+  std::string name;  // of who says it; may be empty
+  std::string text;
+};
+
 // What each of these entries says, by id: as a model would be given it (docs/context.md#formats),
 // but without the frame. What says nothing is not there, nor what was deleted meanwhile.
-Result<std::map<std::string, std::string>> texts_of(const Session& session,
+Result<std::map<std::string, Told>> told_by_entries(const Session& session,
                                                     const json::array& results) {
   json::array ids;
   for (const auto& result : results) {
@@ -56,17 +61,18 @@ Result<std::map<std::string, std::string>> texts_of(const Session& session,
   Result<std::string> answer = session.build_context(json_of(request));
   if (!answer.ok()) return std::move(answer.failure());
   const json::object context = parse_object(*answer);
-  const json::object told = parse_object(string_at(context, "text"));
-  const json::array& memory = array_at(told, "memory");
-  std::map<std::string, std::string> texts;
+  const json::object text = parse_object(string_at(context, "text"));
+  const json::array& memory = array_at(text, "memory");
+  std::map<std::string, Told> told;
   const auto* next = memory.begin();
   for (const auto& item : array_at(context, "items")) {
     const json::object& entry = item.as_object();
     if (integer_at(entry, "tokens") == 0 || next == memory.end()) continue;  // it says nothing
-    texts.emplace(string_at(entry, "id"), string_at(next->as_object(), "text"));
+    const json::object& said = next->as_object();
+    told.emplace(string_at(entry, "id"), Told{string_at(said, "name"), string_at(said, "text")});
     ++next;
   }
-  return texts;
+  return told;
 }
 
 Style style_of(std::string_view type, std::string_view role) {
@@ -74,21 +80,19 @@ Style style_of(std::string_view type, std::string_view role) {
   return role == "assistant" ? Style::kType : Style::kId;
 }
 
-Turn turn_of(const json::object& entry, std::string text) {
+Turn turn_of(const json::object& entry, Told told) {
   Turn turn;
   const std::string time = format_time(string_at(entry, "timestamp"));
   turn.day = time.substr(0, kDayChars);
   if (time.size() > kTimeStart) turn.time = time.substr(kTimeStart, kTimeColumns);
   const std::string type = string_at(entry, "type");
-  const json::object& content = object_at(entry, "content");
-  const std::string role = string_at(content, "role");
-  const std::string name = type == "message" ? string_at(content, "name") : std::string();
+  const std::string role = string_at(object_at(entry, "content"), "role");
   const bool is_tool = type == "tool_call" || type == "tool_result";
   std::string speaker = role.empty() || is_tool ? type : role;
-  if (!role.empty() && !name.empty() && name != role) speaker += " (" + name + ")";
+  if (!told.name.empty()) speaker += " (" + told.name + ")";
   turn.speaker = truncate(printable(speaker, Lines::kJoin), kSpeakerColumnsMax);
   turn.style = style_of(type, role);
-  turn.text = std::move(text);
+  turn.text = std::move(told.text);
   return turn;
 }
 
@@ -109,12 +113,12 @@ void print_turn(Invocation& invocation, const Turn& turn, size_t speaker_columns
 }
 
 void print_turns(Invocation& invocation, const json::array& results,
-                 std::map<std::string, std::string> texts) {
+                 std::map<std::string, Told> told) {
   std::vector<Turn> turns;
   size_t columns = 0;
   for (auto result = results.rbegin(); result != results.rend(); ++result) {
     const json::object& entry = object_at(result->as_object(), "entry");
-    turns.push_back(turn_of(entry, std::move(texts[string_at(entry, "id")])));
+    turns.push_back(turn_of(entry, std::move(told[string_at(entry, "id")])));
     columns = std::max(columns, display_width(turns.back().speaker));
   }
   std::string day;
@@ -152,10 +156,9 @@ int run_chat_log(Invocation& invocation, const ChatLogOptions& options) {
     return kExitOk;
   }
   const json::array& turns = array_at(answer, "results");
-  auto texts = texts_of(open->session, turns);
-  if (!texts.ok())
-    return invocation.fail_in_session(std::move(texts.failure()), open->session.id());
-  print_turns(invocation, turns, std::move(*texts));
+  auto told = told_by_entries(open->session, turns);
+  if (!told.ok()) return invocation.fail_in_session(std::move(told.failure()), open->session.id());
+  print_turns(invocation, turns, std::move(*told));
   if (results->empty()) invocation.note("No turns.");
   if (!string_at(answer, "next").empty()) {
     invocation.note("(The last " + format_count(static_cast<int64_t>(results->size())) +
