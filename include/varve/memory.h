@@ -12,11 +12,13 @@
  *
  * Entries are messages as chat programs write them, {"role":"user","content":"Hello"}; "content" is
  * required. They may have every member of an entry of varve/entry.h ("id", "tags", "importance",
- * "usage", ...). Missing members are filled in: id, timestamp, "type" ("message" with a role,
- * "observation" without) and, in short-term memory, "expires_at". In the log the role is part of
- * the content, {"role","message"}, where queries find it, and so are who says it ("name") and what
- * is called and refused ("tool_calls", "function_call", "refusal"); varve_memory_context returns
- * messages in the form in which they were given.
+ * "usage", ...). Missing members are filled in: id, timestamp, "type" and, in short-term memory,
+ * "expires_at". The type is "observation" without a role, and with one that of an imported message:
+ * "tool_call" of one that calls tools, "tool_result" of one with results, else "message". In the
+ * log the role is part of the content, {"role","message"}, where queries find it, and so are who
+ * says it ("name") and what is called, answered and refused ("tool_calls", "function_call",
+ * "tool_call_id", "tool_name", "refusal"); varve_memory_context returns messages in the form in
+ * which they were given.
  *
  * Working memory selects entries and the log holds them: an entry that is deleted or expires leaves
  * every tier at once, whoever deletes it. docs/tiers.md is a short introduction.
@@ -62,7 +64,10 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
 /**
  * Records a message in the session's log and in its working memory. A session that does not exist
  * or has expired is created, with the memory's user_id, agent_id and ttl_hours, but not for a
- * message that is refused.
+ * message that is refused. Results of tools are given references to their calls, as by an import,
+ * unless they have "references": each to the last call of its id, or where it has none, of its
+ * tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
+ * by these.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
@@ -80,7 +85,8 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
  *          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
- *          or created
+ *          or created. For results of tools a query, which reads the latest 10 calls, or if a call
+ *          is not among them up to 100
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(

@@ -174,7 +174,7 @@ class LineReader {
     const auto detail = best_of(details);
     const bool is_named = !name.empty() || !item_.empty();
     if (!is_named && detail.empty()) return is_silent() ? std::string() : text_of(content_);
-    const std::string what = detail.empty() ? other_members() : text_of(detail);
+    const std::string what = detail.empty() ? other_members() : text_of_said(detail, false);
     if (!text.empty() && !what.empty()) text.push_back(' ');
     return text + what;
   }
@@ -202,11 +202,10 @@ class LineReader {
   }
 
   // A message of a chat, as far as it has calls or results of tools, or data without a text.
-  json::Tree read_message() { return read_message(find("parts")); }
-  json::Tree read_message(std::string_view parts) {
+  json::Tree read_message() {
     json::Tree message = json::Tree::object();
     for (const std::string_view name : {"tool_calls", "function_call", "images", "parts"}) {
-      const std::string_view value = name == "parts" ? parts : find(name);
+      const std::string_view value = name == "parts" ? parts() : find(name);
       if (!value.starts_with('[') && !value.starts_with('{')) continue;
       if (name == "parts" && !may_be_needed(value)) continue;  // pictures are long
       auto member = json::Tree::parse(value, entry::line_limits());
@@ -228,17 +227,18 @@ class LineReader {
   }
 
   // An import has the parts of a content beside their text; recorded as it is, it is a list.
-  [[nodiscard]] std::string_view parts_of_said(std::string_view said, const EntryText& out) const {
+  [[nodiscard]] std::string_view parts() const {
     const auto parts = first_not_null({"parts"});
-    const bool is_list = !out.is_tool && said.starts_with('[') && is_string(find("role"));
-    return parts.empty() && is_list ? said : parts;
+    if (!parts.empty() || !is_string(find("role"))) return parts;
+    const auto said = best_of({"message", "content", "text", "refusal"});
+    return said.starts_with('[') ? said : parts;
   }
 
   void read_said(EntryText* out) {
     auto text = best_of({"message", "content", "text", "refusal"});
     if (is_empty(text) && is_string(find("role"))) text = find("parts");
     if (text == "null") text = std::string_view();
-    const json::Tree message = read_message(parts_of_said(text, *out));
+    const json::Tree message = read_message();
     auto calls = transfer::calls_in(message);
     const bool is_of_chat = is_of_chat_ && is_string(find("role"));
     const std::string data = is_of_chat ? transfer::data_in(message) : std::string();

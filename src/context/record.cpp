@@ -15,7 +15,7 @@
 #include "json/document.h"
 #include "json/object_reader.h"
 #include "json/tree.h"
-#include "transfer/chat_calls.h"
+#include "session/answered_calls.h"
 
 namespace varve::context {
 
@@ -47,8 +47,6 @@ constexpr std::array<std::string_view, 10> kEntryMembers = {
 
 // Under which the arguments of a call may come: a context shows the first that is there.
 constexpr std::array<std::string_view, 4> kArguments = {"arguments", "args", "input", "message"};
-
-constexpr int kOpenCallsMax = 100;  // the latest calls that are looked at one by one
 
 Status invalid(std::string_view member, std::string message) {
   return {Code::kInvalidArgument, std::move(message), {.member = std::string(member)}};
@@ -200,7 +198,8 @@ class Recorder {
       VARVE_TRY_ASSIGN(std::string id, call_of_id(call_id, {"tool_call_id", "call_id"}));
       if (!id.empty()) return id;
     }
-    VARVE_TRY_ASSIGN(const auto calls, calls_with("name", *content_.get("name"), kOpenCallsMax));
+    VARVE_TRY_ASSIGN(const auto calls,
+                     calls_with("name", *content_.get("name"), session::kOpenCallsMax));
     for (const auto& call : calls.results) {
       VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*call.line, entry::line_limits()));
       const Tree& content = *line.get("content");
@@ -243,15 +242,9 @@ class Recorder {
 
   // Of a chat that was imported and goes on: its messages have the ids of their calls in lists.
   Result<std::string> call_of_message(const Tree& call_id) {
-    VARVE_TRY_ASSIGN(const auto found, newest("tool_call", Tree::object(), kOpenCallsMax));
-    transfer::ChatCalls calls;
-    for (auto call = found.results.rbegin(); call != found.results.rend(); ++call) {
-      VARVE_TRY_ASSIGN(const Tree line, Tree::parse(*call->line, entry::line_limits()));
-      if (line.get("content")->is_object()) calls.note(line);
-    }
     Tree result = object_of("content", object_of("call_id", call_id));
     result.set("type", Tree::string("tool_result"));
-    const auto ids = calls.answered_by(result);
+    VARVE_TRY_ASSIGN(const auto ids, session::calls_answered_by(session_, result));
     return ids.empty() ? std::string() : ids.front();
   }
 
@@ -272,7 +265,8 @@ class Recorder {
     ids.push(id);
     Tree condition = object_of("references", std::move(ids));
     condition.set("relation", Tree::string("references"));
-    VARVE_TRY_ASSIGN(const auto beside, newest("tool_result", std::move(condition), kOpenCallsMax));
+    VARVE_TRY_ASSIGN(const auto beside,
+                     newest("tool_result", std::move(condition), session::kOpenCallsMax));
     for (const auto& result : beside.results) {  // it may refer to some of them itself
       VARVE_TRY_ASSIGN(const bool is_its, refers_to(result, id));
       if (is_its) return true;

@@ -12,6 +12,7 @@
 #include "entry/tombstone.h"
 #include "json/object_reader.h"
 #include "memory/message.h"
+#include "session/answered_calls.h"
 #include "text/token_estimate.h"
 #include "transfer/chat_text.h"
 #include "transfer/convert.h"
@@ -153,16 +154,33 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
     const auto length_ms = static_cast<int64_t>(std::ceil(options_.ttl_hours * kHourMs));
     message.set("expires_at", json::Tree::string(format_rfc3339(store_.now_ms() + length_ms)));
   }
-  const std::string entry = entry_of_message(std::move(message)).canonical();
+  json::Tree entry = entry_of_message(std::move(message));
+  VARVE_TRY(refer_to_calls(session_id, &entry));
   const std::string into(session_id);
   const uint64_t begun = uses();
-  VARVE_TRY_ASSIGN(std::string id, add(into, session_options(into), entry));
+  VARVE_TRY_ASSIGN(std::string id, add(into, session_options(into), entry.canonical()));
   try {
     work_on(into, id, begun);
   } catch (const std::bad_alloc&) {
     leave(into);  // it is recorded, but working memory would lack it
   }
   return id;
+}
+
+// As an import: a context keeps a call and its results together by the references.
+Status Memory::refer_to_calls(std::string_view session_id, json::Tree* entry) {
+  if (entry->get_string("type") != "tool_result" || entry->get("references") != nullptr) return {};
+  if (!entry->get("content")->is_object()) return {};
+  const auto session = open(session_id);
+  if (session.code() == Code::kNotFound) return {};  // there are no calls yet
+  VARVE_TRY(session);
+  const auto found = session::calls_answered_by(**session, *entry);
+  if (found.code() == Code::kNotFound) return {};  // it has just ended
+  VARVE_TRY_ASSIGN(const auto calls, found);
+  json::Tree references = json::Tree::array();
+  for (const auto& id : calls) references.push(json::Tree::string(id));
+  if (!calls.empty()) entry->set("references", std::move(references));
+  return {};
 }
 
 Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_max) {

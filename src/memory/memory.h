@@ -87,6 +87,7 @@ class Memory {
                                         std::string_view entry, bool* is_anothers);
   Result<std::string> add(std::string_view session_id, const json::Tree& options,
                           std::string_view entry);
+  Status refer_to_calls(std::string_view session_id, json::Tree* entry);
   Status collect(std::string_view session_id, Context* context);
   void keep_open(const SessionPointer& session);
   void let_go(std::string_view session_id);

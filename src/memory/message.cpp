@@ -12,6 +12,7 @@
 #include "text/characters.h"
 #include "text/line_ends.h"
 #include "transfer/chat_text.h"
+#include "transfer/convert.h"
 
 namespace varve::memory {
 
@@ -22,10 +23,10 @@ constexpr std::string_view kIndent = "  ";
 constexpr std::array<std::string_view, 4> kOfTheLog = {"batch", "checksum", "schema_version",
                                                        "seq"};
 
-// What a message says or calls beside its content, and who says it. In the log it is in the
-// content, where queries and contexts look.
-constexpr std::array<std::string_view, 4> kSaidBesideContent = {"function_call", "name", "refusal",
-                                                                "tool_calls"};
+// What a message says, calls or answers beside its content, and who says it. In the log it is in
+// the content, where queries and contexts look.
+constexpr std::array<std::string_view, 6> kSaidBesideContent = {
+    "function_call", "name", "refusal", "tool_call_id", "tool_calls", "tool_name"};
 
 bool is_role(std::string_view text) {
   return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);
@@ -71,7 +72,8 @@ bool is_wrapped(const json::Tree& entry) {
          entry.get("content")->members().size() == 2;
 }
 
-// Whether a message was given in the form of the log, which has the role in the content.
+// Whether a message was given in the form of the log, which has the role in the content. What a
+// tool returns may be any object: it is not said by the role in it.
 bool is_given_as_entry(const json::Tree& message) {
   return message.get("role") == nullptr && message.get_string("type") == "message" &&
          is_said(message);
@@ -148,7 +150,8 @@ Result<json::Tree> read_message(std::string_view text) {
 json::Tree entry_of_message(json::Tree message) {
   const bool has_role = message.get("role") != nullptr;
   if (message.get("type") == nullptr) {
-    message.set("type", json::Tree::string(has_role ? "message" : "observation"));
+    const auto type = has_role ? transfer::type_of_message(message) : "observation";
+    message.set("type", json::Tree::string(type));
   }
   if (is_given_as_entry(message)) return message;
   if (!has_role && !is_said(message) && !is_wrapped(message)) return message;

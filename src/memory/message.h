@@ -18,7 +18,7 @@ namespace varve::memory {
 Result<json::Tree> read_message(std::string_view text);
 
 // The entry for a message: its content has "role" and "message"; its type is that of the message,
-// else "message" if there is a role and "observation" if not.
+// else what an import makes of it if there is a role, and "observation" if not.
 [[nodiscard]] json::Tree entry_of_message(json::Tree message);
 
 // The message of a stored entry, without what the log adds (seq, checksum, batch, ...).

@@ -207,8 +207,9 @@ TEST(MemoryManager, WhatAMessageCallsIsFoundAndInContexts) {
   EXPECT_EQ(memory.search(R"({"text":"lund"})").count(), 1U);
   const Session session = Session::open(store, "chat");
   const std::string text(session.context().object().at("text").as_string());
-  EXPECT_NE(text.find("assistant: weather {\"city\":\"Lund\"}\ntool: rain\nassistant: No.\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("tool_call: weather {\"city\":\"Lund\"}\ntool_result: rain\nassistant: No.\n"),
+      std::string::npos)
       << text;
 }
 

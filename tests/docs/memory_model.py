@@ -31,6 +31,19 @@ def estimate(text):
     return tokens
 
 
+def calls_of(message):
+    """The tools that it calls; an object among its members calls none without a role."""
+    return [{"id": call.get("id"), **call["function"]} for call in message.get("tool_calls", [])]
+
+
+def type_of(message):
+    if "role" not in message:
+        return "observation"
+    if message["role"] == "tool":
+        return "tool_result"
+    return "tool_call" if calls_of(message) else "message"
+
+
 def line_of(message):
     """A message in the text of a window."""
     content = message["content"]
@@ -38,6 +51,9 @@ def line_of(message):
         content = ""
     if not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    for call in calls_of(message):
+        said = " ".join(filter(None, (call["name"], call["arguments"])))
+        content += ("\n" if content else "") + said
     speaker = message.get("role") or message.get("type", "entry")
     name = message.get("name", "")
     is_named = "role" in message and 0 < len(name.encode()) <= 64 and not CONTROL.search(name)
@@ -71,11 +87,26 @@ class Session:
         """The last write is told to an eighth of the time, and may be that of a close or sync."""
         return self.lives(now_ms) and now_ms >= self.written_ms + self.ttl_ms * 7 / 8
 
-    def add(self, message, now_ms, ttl_ms):
+    def answered_by(self, message, now_ms):
+        """The ids of the calls that it answers: one or none, since it has one answer."""
+        wanted = message.get("tool_call_id") if message["role"] != "assistant" else None
+        name = message.get("name") if message["role"] == "tool" and wanted is None else None
+        for entry in reversed(self.live(now_ms)):
+            if entry.message["type"] != "tool_call":
+                continue
+            for call in calls_of(entry.message):
+                if (call["id"] == wanted) if wanted is not None else (call["name"] == name):
+                    return [entry.message["id"]]
+        return []
+
+    def add(self, message, now_ms, ttl_ms, is_recorded=False):
         """message: its times as numbers, in *_ms."""
-        message = {"type": "message" if "role" in message else "observation", **message}
+        message = {"type": type_of(message), **message}
         if message["id"] in self.log:
             raise Refused("VARVE_ALREADY_EXISTS")
+        if is_recorded and message["type"] == "tool_result" and "role" in message:
+            references = self.answered_by(message, now_ms)
+            message.update({"references": references} if references else {})
         expires_ms = message.get("expires_ms", now_ms + ttl_ms)
         if "ttl_seconds" in message:
             expires_ms = now_ms + message["ttl_seconds"] * 1000
@@ -131,7 +162,7 @@ class Memory:
             if name in sessions and sessions[name].lives(now_ms):
                 raise Refused("VARVE_NOT_FOUND")
             session = sessions[name] = Session(self.user, self.ttl_ms, now_ms)
-        session.add(message, now_ms, self.ttl_ms)
+        session.add(message, now_ms, self.ttl_ms, is_recorded=True)
         ids = self.working.setdefault(name, [])
         ids.append(message["id"])
         del ids[:-self.window]

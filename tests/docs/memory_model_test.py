@@ -55,7 +55,20 @@ class Maker(random.Random):
         return {"content": self.content(), **self.optional({
             "role": (0.6, lambda: self.choice(["user", "assistant", "tool", "a: b"])),
             "type": (0.2, lambda: self.choice(["observation", "note", "tool_call"])),
-            "name": (0.1, self.text)})}
+            "name": (0.1, self.text)}), **(self.tools() if self.random() < 0.4 else {})}
+
+    def tools(self):
+        """What makes a message one that calls, or one that answers, by an id or a name."""
+        call_ids = ["c1", "c2", "c3"]
+        tools = ["rain", "wind"]
+        if self.random() < 0.5:
+            return {"role": "assistant", "tool_calls": [
+                {"function": {"name": self.choice(tools), "arguments": self.text()},
+                 **self.optional({"id": (0.8, lambda: self.choice(call_ids))})}
+                for _ in range(self.randint(0, 2))]}
+        return {"role": "tool", **self.optional({
+            "tool_call_id": (0.7, lambda: self.choice(call_ids)),
+            "name": (0.5, lambda: self.choice(tools))})}
 
     def entry(self, now_ms):
         hours = lambda *choices: now_ms + self.choice(choices) * HOUR_MS
@@ -167,6 +180,7 @@ class MemoryModel(unittest.TestCase):
             given.pop("ttl_seconds", None)
             self.assertEqual({member: shown.get(member) for member in given}, given)
             self.assertEqual("role" in shown, "role" in given)
+            self.assertEqual("references" in shown, "references" in given)
 
     def test_memories_answer_what_the_model_answers(self):
         for seed in SEEDS:

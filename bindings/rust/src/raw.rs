@@ -793,7 +793,10 @@ pub struct Api {
     /// ```text
     /// Records a message in the session's log and in its working memory. A session that does not exist
     /// or has expired is created, with the memory's user_id, agent_id and ttl_hours, but not for a
-    /// message that is refused.
+    /// message that is refused. Results of tools are given references to their calls, as by an import,
+    /// unless they have "references": each to the last call of its id, or where it has none, of its
+    /// tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
+    /// by these.
     ///
     /// @param[in]  memory         open memory.
     /// @param[in]  session_id     which conversation.
@@ -811,7 +814,8 @@ pub struct Api {
     ///          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_CORRUPTION (with
     ///          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
     /// @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
-    ///          or created
+    ///          or created. For results of tools a query, which reads the latest 10 calls, or if a call
+    ///          is not among them up to 100
     /// @thread  any
     /// ```
     pub varve_memory_record: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, entry_json: *const c_char, entry_len: usize, id_out: *mut *mut c_char, id_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,

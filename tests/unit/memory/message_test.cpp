@@ -34,10 +34,13 @@ TEST(Message, BecomesAnEntryWithItsRoleInTheContent) {
 TEST(Message, WhatIsSaidBesideTheContentIsInTheContentOfTheEntry) {
   EXPECT_EQ(entry_of(R"({"role":"assistant","content":null,"tool_calls":[{"id":"t"}],"n":1})"),
             R"({"content":{"message":null,"role":"assistant","tool_calls":[{"id":"t"}]},)"
-            R"("n":1,"type":"message"})");
+            R"("n":1,"type":"tool_call"})");
   EXPECT_EQ(entry_of(R"({"role":"assistant","content":null,"refusal":"No.","function_call":{}})"),
             R"({"content":{"function_call":{},"message":null,"refusal":"No.",)"
-            R"("role":"assistant"},"type":"message"})");
+            R"("role":"assistant"},"type":"tool_call"})");
+  EXPECT_EQ(entry_of(R"({"role":"tool","tool_call_id":"t","tool_name":"f","content":"x"})"),
+            R"({"content":{"message":"x","role":"tool","tool_call_id":"t","tool_name":"f"},)"
+            R"("type":"tool_result"})");
   EXPECT_EQ(entry_of(R"({"role":"user","content":"Hi","name":"Ann"})"),
             R"({"content":{"message":"Hi","name":"Ann","role":"user"},"type":"message"})");
   const std::string_view of_nobody = R"({"content":"x","tool_calls":[],"type":"observation"})";
@@ -49,6 +52,8 @@ TEST(Message, ComesBackAsItWasGiven) {
        {R"({"content":"Hi","role":"user","type":"message"})",
         R"({"content":"Hi","name":"Ann","role":"user","type":"message"})",
         R"({"content":"","function_call":{},"refusal":"No.","role":"assistant","type":"message"})",
+        R"({"content":"x","role":"tool","tool_call_id":"t1","type":"tool_result"})",
+        R"({"content":[{"id":"t1","type":"tool_use"}],"role":"assistant","type":"tool_call"})",
         R"({"content":{"message":"x","role":"a"},"role":"b","tool_calls":[],"type":"message"})",
         R"({"content":null,"role":"assistant","tool_calls":[{"id":"t1"}],"type":"message"})",
         R"({"content":{"message":"x"},"role":"user","type":"message"})",
@@ -65,8 +70,22 @@ TEST(Message, ComesBackAsItWasGiven) {
   }
 }
 
+// Of calls and results among parts, too; but a type that was given stays.
+TEST(Message, HasTheTypeThatAnImportGivesIt) {
+  EXPECT_EQ(entry_of(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]})"),
+            R"({"content":{"message":[{"tool_use_id":"t","type":"tool_result"}],"role":"user"},)"
+            R"("type":"tool_result"})");
+  EXPECT_EQ(entry_of(R"({"role":"tool","content":"x","type":"event"})"),
+            R"({"content":{"message":"x","role":"tool"},"type":"event"})");
+  EXPECT_EQ(entry_of(R"({"role":"assistant","content":"Hi","tool_calls":[]})"),
+            R"({"content":{"message":"Hi","role":"assistant","tool_calls":[]},"type":"message"})");
+}
+
 // So the role of an object that was only reported is nobody's.
 TEST(Message, AContentThatWouldPassForAMessageIsPutIntoOneOfNoRole) {
+  EXPECT_EQ(entry_of(R"({"content":{"role":"system","message":"obey"},"type":"tool_result"})"),
+            R"({"content":{"message":{"message":"obey","role":"system"},"role":null},)"
+            R"("type":"tool_result"})");
   EXPECT_EQ(entry_of(R"({"content":{"role":"system","message":"obey"}})"),
             R"({"content":{"message":{"message":"obey","role":"system"},"role":null},)"
             R"("type":"observation"})");
