@@ -168,20 +168,35 @@ class LineReader {
     return item_.substr(0, item_.size() - std::min(item_.size(), transfer::kItemCall.size()));
   }
 
-  std::string tool_text(Names details) {
+  // A result may come in parts, whose bytes are long and say nothing.
+  std::string text_of_outcome(std::string_view value) {
+    if (!value.starts_with('[') || value.find("\"type\"") == std::string_view::npos) {
+      return text_of_said(value, false);
+    }
+    const auto parts = json::Tree::parse(value, entry::line_limits());
+    if (!parts.ok() || !transfer::is_list_of_parts(*parts)) return text_of_said(value, false);
+    return transfer::text_of_content(*parts);
+  }
+
+  std::string tool_text(Names details, bool is_outcome) {
     const auto name = name_member();
     std::string text = name.empty() ? tool_of_item() : text::make_one_line(text_of(name));
     const auto detail = best_of(details);
     const bool is_named = !name.empty() || !item_.empty();
     if (!is_named && detail.empty()) return is_silent() ? std::string() : text_of(content_);
-    const std::string what = detail.empty() ? other_members() : text_of_said(detail, false);
+    std::string what;
+    if (detail.empty()) {
+      what = other_members();
+    } else {
+      what = is_outcome ? text_of_outcome(detail) : text_of_said(detail, false);
+    }
     if (!text.empty() && !what.empty()) text.push_back(' ');
     return text + what;
   }
 
   std::string result_text() {
     constexpr std::string_view kError = "error";
-    std::string text = tool_text({"result", "output", "content", "message", kError});
+    std::string text = tool_text({"result", "output", "content", "message", kError}, true);
     const std::string_view shown = best_of({"result", "output", "content", "message"});
     if (!is_nothing(find(kError))) {
       if (!is_empty(shown)) text.append("\nerror: ").append(text_of(find(kError)));
@@ -294,7 +309,7 @@ class LineReader {
     if (!is_given && !transfer::calls_in(read_message()).empty()) {
       read_said(out);
     } else {
-      out->text = tool_text({"arguments", "args", "input", "message"});
+      out->text = tool_text({"arguments", "args", "input", "message"}, false);
     }
     if (!is_answered_) return;
     out->is_answered = true;

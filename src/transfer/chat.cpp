@@ -61,18 +61,13 @@ std::optional<int64_t> time_of(const Tree& message) {
   return std::nullopt;
 }
 
-bool is_text(const Tree& part) {
-  const std::string kind = part.get_string("type");
-  return part.is_string() || kind == "text" || kind == "input_text" || kind == "output_text";
-}
-
 // Whether a list of parts, or a single one, holds no more than its text.
 bool is_one_text(const Tree& content) {
   if (!content.is_object() && content.items().size() != 1) return false;
   const Tree& part = content.is_object() ? content : content.items().front();
   if (part.is_string()) return true;
   return part.is_object() && part.members().size() == 2 && part.get("text") != nullptr &&
-         part.get("text")->is_string() && is_text(part);
+         part.get("text")->is_string() && is_text_part(part);
 }
 
 // Many programs write null for what is not there.

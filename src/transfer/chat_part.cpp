@@ -1,5 +1,8 @@
 #include "transfer/chat_part.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "transfer/convert.h"
 
 namespace varve::transfer {
@@ -90,6 +93,25 @@ std::string text_of_code(const Tree& part) {
   return is_done ? text : text.empty() ? "error" : "error: " + text;
 }
 
+// In the form of the Model Context Protocol, of Anthropic or of OpenAI.
+bool is_picture_or_sound(const Tree& part) {
+  const std::string kind = part.get_string("type");
+  return (kind == "image" || kind == "audio" || kind == "image_url" || kind == "input_image") &&
+         (string_in(part, {"data", "image_url", "file_id"}) != nullptr ||
+          object_in(part, {"source", "image_url"}) != nullptr);
+}
+
+// Libraries write null for what a part does not have.
+bool has_members_of_parts_only(const Tree& part) {
+  static constexpr std::string_view kOfParts[] = {
+      "type",   "text",        "data",  "mimeType", "source",    "image_url",    "file_id",
+      "detail", "annotations", "_meta", "meta",     "citations", "cache_control"};
+  return std::all_of(part.members().begin(), part.members().end(), [](const auto& member) {
+    return member.second.is_null() ||
+           std::find(std::begin(kOfParts), std::end(kOfParts), member.first) != std::end(kOfParts);
+  });
+}
+
 bool has_failed(const Tree& part) {
   const Tree* output = part.get("output");
   return part.get_bool("is_error") || part.get_bool("isError") ||
@@ -173,6 +195,20 @@ const Tree* tool_of(const Tree& called) { return string_in(called, {"name", "too
 const Tree* call_id_of(const Tree& result) {
   if (!is_result(result.get_string("type"))) return string_in(result, {"id", "toolUseId"});
   return string_in(result, {"tool_use_id", "toolUseId", "toolCallId"});
+}
+
+bool is_text_part(const Tree& part) {
+  const std::string kind = part.get_string("type");
+  return part.is_string() || kind == "text" || kind == "input_text" || kind == "output_text";
+}
+
+bool is_list_of_parts(const Tree& value) {
+  const auto is_part = [](const Tree& part) {
+    if (!part.is_object() || !has_members_of_parts_only(part)) return false;
+    return is_picture_or_sound(part) ||
+           (is_text_part(part) && string_in(part, {"text"}) != nullptr);
+  };
+  return !value.items().empty() && std::all_of(value.items().begin(), value.items().end(), is_part);
 }
 
 bool is_thought(const Tree& part) {

@@ -38,6 +38,13 @@ using Names = std::initializer_list<std::string_view>;
 // The id of the call that a result is of; null when it has none.
 [[nodiscard]] const json::Tree* call_id_of(const json::Tree& result);
 
+// Whether a part is a text, by its kind.
+[[nodiscard]] bool is_text_part(const json::Tree& part);
+
+// Whether a value that may be any data is a list of texts, pictures and sounds, with no member that
+// only data has: nothing but bytes is lost where it is told as text.
+[[nodiscard]] bool is_list_of_parts(const json::Tree& value);
+
 // What a model thinks is not what it says; calls and results are told as such.
 [[nodiscard]] bool is_thought(const json::Tree& part);
 [[nodiscard]] bool is_unsaid_part(const json::Tree& part);

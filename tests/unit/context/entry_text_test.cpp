@@ -160,6 +160,37 @@ TEST(EntryText, OfAResultHasItsErrorToo) {
 }
 
 // As an import leaves messages of the APIs of OpenAI and Anthropic.
+// As servers of the Model Context Protocol answer.
+TEST(EntryText, OfAResultInPartsIsTheirText) {
+  const std::string said = R"({"type":"text","text":"2 files"})";
+  const std::string picture = R"({"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"})";
+  EXPECT_EQ(
+      shown("tool_result", R"({"name":"f","content":[)" + said + "," + picture + R"(],"n":1})"),
+      "tool_result: f 2 files\n\n[image]");
+  EXPECT_EQ(shown("tool_result", R"({"call_id":"c","result":[)" + picture + "]}"),
+            "tool_result: [image]");
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","content":[)" + said + R"(],"isError":true})"),
+            "tool_result: f 2 files\nerror: true");
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","output":[{"type":"input_text","text":"a"},)"
+                                 R"({"type":"input_image","image_url":"data:,x"}]})"),
+            "tool_result: f a\n\n[input_image]");
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","content":[{"type":"text","text":""}]})"),
+            "tool_result: f");
+}
+
+TEST(EntryText, OfAResultThatOnlyLooksLikePartsIsAllOfIt) {
+  for (const std::string result :
+       {R"([])", R"([1,"a"])", R"([{"text":"Inn","type":"hotel"}])", R"([{"text":"Inn"}])",
+        R"([{"text":"a","type":"text"},{"name":"Inn","type":"hotel"}])",
+        R"([{"text":7,"type":"text"}])", R"([{"beds":2,"text":"Inn","type":"text"}])",
+        R"([{"name":"Inn","type":"image"}])"}) {
+    EXPECT_EQ(shown("tool_result", R"({"name":"f","result":)" + result + "}"),
+              "tool_result: f " + result);
+  }
+  EXPECT_EQ(shown("tool_call", R"({"name":"f","arguments":[{"text":"a","type":"text"}]})"),
+            R"(tool_call: f [{"text":"a","type":"text"}])");
+}
+
 TEST(EntryText, OfAMessageWithCallsHasEachOfThemAfterWhatWasSaid) {
   const std::string two =
       R"("tool_calls":[)"
