@@ -60,6 +60,40 @@ class ContextPage(unittest.TestCase):
         answer = self.session.context(request)
         self.assertEqual({**json.loads(shown), "text": answer["text"]}, answer)
 
+    def test_a_chat_becomes_what_interfaces_take(self):
+        """Each call is in a list, and the results of a list stand directly behind it."""
+        shown = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S).group(1)
+        program = {"json": json}
+        exec(shown, program)  # pylint: disable=exec-used
+        session = self.store.create(session_id="calls")
+        for kind, payload in (
+                ("user_message", {"content": "Is it windy?"}),
+                ("tool_call", {"name": "weather", "arguments": {"city": "Lund"}, "call_id": "c1"}),
+                ("tool_call", {"name": "clock", "arguments": "", "call_id": "c2"}),
+                ("tool_result", {"result": "12:00", "call_id": "c2"}),
+                ("tool_result", {"name": "weather", "result": "rain, 4 m/s", "call_id": "c1"}),
+                ("assistant_message", {"content": "A little."})):
+            session.record(kind, payload)
+        session.import_text(json.dumps([
+            {"role": "assistant", "content": None, "tool_calls": [
+                {"id": call, "function": {"name": "f", "arguments": "{}"}} for call in "ab"]},
+            *({"role": "tool", "tool_call_id": call, "content": call} for call in "ba")]))
+        chat = session.context({"format": "chat"})["text"]
+        messages = program["with_tool_calls"](chat)
+        calls = [call["function"] for message in messages for call in message.get("tool_calls", [])]
+        self.assertEqual(calls, [{"name": "weather", "arguments": '{"city":"Lund"}'},
+                                 {"name": "clock", "arguments": "{}"},
+                                 *2 * [{"name": "f", "arguments": "{}"}]])
+        awaited = []
+        for message in messages:
+            if message["role"] == "tool":
+                awaited.remove(message["tool_call_id"])
+                continue
+            self.assertEqual(awaited, [])
+            self.assertTrue(message["content"] or message["tool_calls"])
+            awaited = [call["id"] for call in message.get("tool_calls", [])]
+        self.assertEqual([message["role"] for message in messages].count("tool"), 4)
+
     def test_kinds_make_the_entries_told(self):
         page = PAGE.read_text(encoding="utf-8")
         table = page[page.index("| kind | payload"):page.index("A payload may be")]
