@@ -187,8 +187,10 @@ class LineReader {
     std::string what;
     if (detail.empty()) {
       what = other_members();
-    } else {
-      what = is_outcome ? text_of_outcome(detail) : text_of_said(detail, false);
+    } else if (is_outcome) {
+      what = text_of_outcome(detail);
+    } else if (detail != "null") {  // a call with nothing; a result of null is one
+      what = text_of_said(detail, false);
     }
     if (!text.empty() && !what.empty()) text.push_back(' ');
     return text + what;
