@@ -160,7 +160,8 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   const uint64_t begun = uses();
   VARVE_TRY_ASSIGN(std::string id, add(into, session_options(into), entry.canonical()));
   try {
-    work_on(into, id, begun);
+    // It is recorded: where the log cannot be read now, the next one that is recorded reads it.
+    if (!work_on(into, id, begun) && !load(into).ok()) leave(into);
   } catch (const std::bad_alloc&) {
     leave(into);  // it is recorded, but working memory would lack it
   }
@@ -232,6 +233,7 @@ void Memory::clear() {
   std::vector<SessionPointer> left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   working_.clear();
+  has_left_ = false;
   left.swap(open_);
 }
 
@@ -375,14 +377,16 @@ uint64_t Memory::uses() {
   return use_count_;
 }
 
-void Memory::work_on(const std::string& session_id, const std::string& id, uint64_t begun) {
+bool Memory::work_on(const std::string& session_id, const std::string& id, uint64_t begun) {
   const std::lock_guard lock(mutex_);
+  if (has_left_ && !working_.contains(session_id)) return false;
   Working& working = place_for(session_id);
   // Since the entry was added, a load may have found it.
   for (size_t i = 0; working.last_load > begun && i < working.ids.size(); ++i) {
-    if (working.ids[i].id == id) return;
+    if (working.ids[i].id == id) return true;
   }
   working.ids.push({id, use_count_});
+  return true;
 }
 
 void Memory::replace_working(const std::string& session_id, std::vector<std::string> ids,
@@ -403,7 +407,8 @@ void Memory::replace_working(const std::string& session_id, std::vector<std::str
 void Memory::leave(std::string_view session_id) noexcept {
   const std::lock_guard lock(mutex_);
   const auto known = working_.find(session_id);
-  if (known != working_.end()) known->second.ids.clear();
+  if (known != working_.end()) working_.erase(known);
+  has_left_ = true;
 }
 
 Memory::Working& Memory::place_for(const std::string& session_id) {
@@ -413,6 +418,7 @@ Memory::Working& Memory::place_for(const std::string& session_id) {
       working_.erase(std::min_element(
           working_.begin(), working_.end(),
           [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
+      has_left_ = true;
     }
     Working fresh{Ring<Selected>(options_.window)};
     place = working_.emplace(session_id, std::move(fresh)).first;

@@ -292,6 +292,26 @@ TEST(MemoryManager, AListThatIsWholeMayBeginWithAResultOfATool) {
   EXPECT_EQ(memory.contents("fact"), "found thanks");
 }
 
+// Of more sessions than have a working memory, the one used longest ago has what its log has.
+TEST(MemoryManager, ASessionThatLostItsWorkingMemoryGoesOnFromItsLog) {
+  constexpr int kSessionsMax = 1024;
+  const Store store;
+  const Memory memory(store, R"({"window":3})");
+  fill(memory, "first", 3);
+  for (int i = 0; i < kSessionsMax; ++i) {
+    ASSERT_TRUE(memory.say("other" + std::to_string(i), "user", "hi").ok());
+  }
+  EXPECT_EQ(memory.source("first"), "short_term");
+  ASSERT_TRUE(memory.say("first", "user", "m4").ok());
+  EXPECT_EQ(memory.contents("first"), "m2 m3 m4");
+  EXPECT_EQ(memory.source("first"), "working");
+  ASSERT_TRUE(memory.say("new", "user", "hi").ok());
+  EXPECT_EQ(memory.contents("new"), "hi");
+  memory.clear();  // what was in front of the agent is not any more, whoever lost it
+  ASSERT_TRUE(memory.say("first", "user", "m5").ok());
+  EXPECT_EQ(memory.contents("first"), "m5");
+}
+
 TEST(MemoryManager, ContextFallsBackToShortTerm) {
   const Store store;
   const Memory memory(store, R"({"window":3})");
