@@ -75,6 +75,7 @@ class LineReader {
     if (!content.starts_with('{')) {
       out->label = label_of(type);
       out->text = text_of(content);
+      out->detail = out->text;
       return !is_wrong_;
     }
     members_.reserve(kMembersUsual);
@@ -178,34 +179,42 @@ class LineReader {
     return transfer::text_of_content(*parts);
   }
 
-  std::string tool_text(Names details, bool is_outcome) {
+  // The tool's name, and what it was given or gave.
+  struct Told {
+    std::string tool;
+    std::string detail;
+
+    [[nodiscard]] std::string text() const {
+      return tool + (tool.empty() || detail.empty() ? "" : " ") + detail;
+    }
+  };
+  Told told(Names details, bool is_outcome) {
     const auto name = name_member();
-    std::string text = name.empty() ? tool_of_item() : text::make_one_line(text_of(name));
     const auto detail = best_of(details);
     const bool is_named = !name.empty() || !item_.empty();
-    if (!is_named && detail.empty()) return is_silent() ? std::string() : text_of(content_);
-    std::string what;
+    if (!is_named && detail.empty()) return {{}, is_silent() ? std::string() : text_of(content_)};
+    Told told;
+    told.tool = name.empty() ? tool_of_item() : text::make_one_line(text_of(name));
     if (detail.empty()) {
-      what = other_members();
+      told.detail = other_members();
     } else if (is_outcome) {
-      what = text_of_outcome(detail);
+      told.detail = text_of_outcome(detail);
     } else if (detail != "null") {  // a call with nothing; a result of null is one
-      what = text_of_said(detail, false);
+      told.detail = text_of_said(detail, false);
     }
-    if (!text.empty() && !what.empty()) text.push_back(' ');
-    return text + what;
+    return told;
   }
 
-  std::string result_text() {
+  Told told_of_result() {
     constexpr std::string_view kError = "error";
-    std::string text = tool_text({"result", "output", "content", "message", kError}, true);
+    Told result = told({"result", "output", "content", "message", kError}, true);
     const std::string_view shown = best_of({"result", "output", "content", "message"});
     if (!is_nothing(find(kError))) {
-      if (!is_empty(shown)) text.append("\nerror: ").append(text_of(find(kError)));
+      if (!is_empty(shown)) result.detail.append("\nerror: ").append(text_of(find(kError)));
     } else if (is_one_of("true", {find("is_error"), find("isError")})) {
-      text.append("\nerror: true");
+      result.detail.append("\nerror: true");
     }
-    return text;
+    return result;
   }
 
   // By the kinds of parts, and the members of Gemini's.
@@ -311,7 +320,10 @@ class LineReader {
     if (!is_given && !transfer::calls_in(read_message()).empty()) {
       read_said(out);
     } else {
-      out->text = tool_text({"arguments", "args", "input", "message"}, false);
+      Told call = told({"arguments", "args", "input", "message"}, false);
+      out->text = call.text();
+      out->tool = std::move(call.tool);
+      out->detail = std::move(call.detail);
     }
     if (!is_answered_) return;
     out->is_answered = true;
@@ -322,7 +334,9 @@ class LineReader {
 
   // Of a message with results, the user may say something in it, too.
   void read_result(EntryText* out) {
-    out->text = result_text();
+    Told result = told_of_result();
+    out->text = result.text();
+    out->detail = std::move(result.detail);
     const auto name = first_not_null({"tool_name", "name"});
     if (is_string(name)) out->tool = text_of(name);
     const json::Tree message = read_message();
@@ -332,7 +346,7 @@ class LineReader {
     if (is_blank(out->said)) out->said.clear();
     if (out->said.empty()) return;
     out->text.clear();
-    for (const auto& result : out->turns) out->text.append(result.text).append("\n");
+    for (const auto& turn : out->turns) out->text.append(turn.text).append("\n");
     out->text.append(out->role).append(": ").append(out->said);
   }
 

@@ -27,7 +27,10 @@ struct EntryText {
   std::string said;
   bool is_answered = false;  // a call that awaits no result
   std::string call_id;
-  std::string tool;      // of a single result: the name of the tool, where it tells one
+  // Of a single call or result: the name of the tool, where it tells one, and the arguments or what
+  // came out.
+  std::string tool;
+  std::string detail;
   std::string call_key;  // entry::content_key of the call id; empty when there is none
 };
 

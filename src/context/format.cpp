@@ -5,9 +5,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "entry/entry.h"
 #include "json/canonical.h"
+#include "json/document.h"
 #include "text/characters.h"
 #include "text/line_ends.h"
 #include "transfer/chat_text.h"
@@ -76,6 +79,56 @@ std::string call_id_member(std::string_view call_id) {
   return member;
 }
 
+// Of a tool, as interfaces take it.
+std::string function_name_of(std::string_view tool) {
+  constexpr size_t kBytesMax = 64;
+  std::string name;
+  for (std::string_view rest = tool; !rest.empty() && name.size() < kBytesMax;) {
+    const size_t size_bytes = text::character_at(rest, 0).size_bytes;
+    const char c = rest.front();
+    const bool is_taken = is_letter(c) || is_digit(c) || c == '_' || c == '-';
+    name.push_back(is_taken ? c : '_');
+    rest.remove_prefix(size_bytes);
+  }
+  return name;
+}
+
+// The text of an object, as which servers read it.
+std::string arguments_of(const std::string& given) {
+  if (given.empty()) return "{}";
+  json::Document document;
+  if (document.parse(given, entry::line_limits()).ok() && document.root().is_object()) return given;
+  std::string object = "{";
+  append_member("input", given, &object);
+  return object + "}";
+}
+
+void append_call(const transfer::ToolTurn& call, std::string* message) {
+  message->append(message->ends_with('[') ? "{" : ",{");
+  append_member("id", call.call_id, message);
+  append_member("type", "function", message);
+  message->append(",\"function\":{");
+  append_member("name", function_name_of(call.tool), message);
+  append_member("arguments", arguments_of(call.arguments), message);
+  message->append("}}");
+}
+
+std::string message_of_calls(const EntryText& entry) {
+  std::string message = "{";
+  append_member("role", "assistant", &message);
+  if (entry.said.empty()) {
+    message.append(",\"content\":null");
+  } else {
+    append_member("content", entry.said, &message);
+  }
+  message.append(",\"tool_calls\":[");
+  for (const auto& call : entry.turns) append_call(call, &message);
+  if (entry.turns.empty()) {
+    append_call({entry.call_id, {}, false, entry.tool, entry.detail}, &message);
+  }
+  return message.append("]").append(kObjectEnd);
+}
+
 std::string message_of(const EntryText& entry, Speaker speaker, std::string_view text,
                        std::string_view call_id) {
   std::string message = "{";
@@ -92,21 +145,20 @@ std::string message_of(const EntryText& entry, Speaker speaker, std::string_view
   return message.append(call_id_member(call_id)).append(kObjectEnd);
 }
 
-std::string messages_of(const EntryText& entry) {
-  if (entry.turns.empty()) {  // only of tools does an interface take the id of a call
-    const std::string_view call_id = entry.is_tool ? entry.call_id : std::string_view();
-    return message_of(entry, entry.speaker, entry.text, call_id);
-  }
-  std::string turns;
+std::string messages_of_results(const EntryText& entry) {
+  if (entry.turns.empty()) return message_of(entry, Speaker::kTool, entry.detail, entry.call_id);
+  std::string messages;
   for (const auto& turn : entry.turns) {
-    turns += message_of(entry, entry.speaker, turn.text, turn.call_id);
+    messages += message_of(entry, Speaker::kTool, turn.text, turn.call_id);
   }
-  if (entry.said.empty()) return turns;
+  if (entry.said.empty()) return messages;
   // Between a call and its results nobody may speak.
-  if (entry.speaker == Speaker::kTool) {
-    return turns + message_of(entry, Speaker::kUser, entry.said, {});
-  }
-  return message_of(entry, entry.speaker, entry.said, {}) + turns;
+  return messages + message_of(entry, Speaker::kUser, entry.said, {});
+}
+
+std::string messages_of(const EntryText& entry) {
+  if (!entry.is_tool || entry.is_answered) return message_of(entry, entry.speaker, entry.text, {});
+  return entry.speaker == Speaker::kTool ? messages_of_results(entry) : message_of_calls(entry);
 }
 
 size_t longest_run(std::string_view text, char mark) {

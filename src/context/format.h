@@ -38,6 +38,7 @@ struct Item {
   // has none.
   std::vector<std::string> call_ids;
   bool is_one_result = false;  // of one call, and nothing is said beside it
+  bool is_callable = false;    // each of its calls names a tool
   double rank = 0;
   std::string piece;    // with what separates it from the next one
   std::string heading;  // what stands above the first item of its kind; may be empty

@@ -196,8 +196,9 @@ class Window {
     return {};
   }
 
-  // As messages, a result stands behind its call, and each call has an id and one result: no
-  // interface takes others. False where they do not; they are something that is recalled.
+  // As messages, a result stands behind its call, and each call names its tool and has an id and
+  // one result: no interface takes others. False where they do not; they are something that is
+  // recalled.
   bool become_turns(const Unit& unit) {
     const auto items = std::span(items_).subspan(unit.begin);
     const auto call = std::find_if(items.begin(), items.end(), is_call);
@@ -214,7 +215,7 @@ class Window {
     std::vector<std::string> called = call->call_ids;
     std::sort(called.begin(), called.end());
     std::sort(answered.begin(), answered.end());
-    const bool are_named = called.empty() || !called.front().empty();
+    const bool are_named = call->is_callable && (called.empty() || !called.front().empty());
     const bool are_distinct = std::adjacent_find(called.begin(), called.end()) == called.end();
     return are_named && are_distinct && called == answered;
   }
@@ -342,6 +343,7 @@ class Window {
     name_call(item.id, entry);
     if (name_calls(item.id, entry)) unit->named_calls = entry->turns;
     item.call_ids = call_ids_of(*entry);
+    item.is_callable = is_callable(*entry);
     item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();
     item.rank = rank;
     if (!entry->is_tool && is_blank(entry->text)) return true;  // as of a model that only thought
@@ -360,6 +362,12 @@ class Window {
     if (entry->turns.size() > 1) return;
     std::string& call_id = entry->turns.empty() ? entry->call_id : entry->turns.front().call_id;
     if (call_id.empty()) call_id = id;
+  }
+
+  static bool is_callable(const EntryText& entry) {
+    if (entry.turns.empty()) return !entry.tool.empty();
+    return std::none_of(entry.turns.begin(), entry.turns.end(),
+                        [](const auto& turn) { return turn.tool.empty(); });
   }
 
   static std::vector<std::string> call_ids_of(const EntryText& entry) {

@@ -128,8 +128,6 @@ Tree content_of_item(const Tree& item) {
 std::string_view type_of_message(const Tree& message) {
   const std::string role = message.get_string("role");
   if (role == "tool" || role == "function") return "tool_result";
-  // As a context tells a call, whose name and arguments are the text.
-  if (role == "assistant" && !message.get_string("tool_call_id").empty()) return "tool_call";
   if (!call_objects(message, {"content", "parts"}).empty()) return "tool_call";
   return result_objects(message, {"content", "parts"}).empty() ? "message" : "tool_result";
 }

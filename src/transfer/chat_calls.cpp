@@ -18,18 +18,15 @@ std::optional<uint64_t> hash_of(const Tree* text) {
 }  // namespace
 
 // An import leaves the parts of a message beside its text, or in "content_parts"; one that was
-// recorded as it is has them under "message". An item of a response, which has no role, and a call
-// as a context tells it are the call themselves. The name of one who speaks is that of no tool.
+// recorded as it is has them under "message". An item of a response, which has no role, is the call
+// itself. The name of one who speaks is that of no tool.
 std::vector<ChatCalls::Key> ChatCalls::keys_of_calls(const Tree& entry) {
   const Tree& content = *entry.get("content");
   std::vector<Key> keys;
   for (const Tree* call : call_objects(content, {"parts", "content_parts", "message"})) {
     keys.push_back({hash_of(id_of_call(*call)), hash_of(tool_of(called_in(*call)))});
   }
-  const std::string role = content.get_string("role");
-  const auto told = hash_of(content.get("tool_call_id"));
-  if (told && role == "assistant") keys.push_back({told, {}});
-  if (role.empty() && entry.get_string("type") == "tool_call") {
+  if (content.get_string("role").empty() && entry.get_string("type") == "tool_call") {
     keys.push_back({hash_of(content.get("call_id")), hash_of(content.get("name"))});
   }
   return keys;

@@ -24,15 +24,15 @@ void append_call(const Tree& call, std::vector<ToolTurn>* calls) {
   const Tree& called = called_in(call);
   const std::string tool = tool_name_of(call);
   const Tree* id = id_of_call(call);
-  ToolTurn turn{id == nullptr ? std::string() : id->text(), tool, false, tool};
+  ToolTurn turn{id == nullptr ? std::string() : id->text(), tool, false, tool, {}};
   if (turn.text.empty()) return;
   for (const auto name : {"arguments", "args", "input"}) {
     const Tree* given = called.get(name);
     if (given == nullptr || given->is_null()) continue;
-    const std::string text = given->is_string() ? given->text() : given->canonical();
-    if (!text.empty()) turn.text.append(" ").append(text);
+    turn.arguments = given->is_string() ? given->text() : given->canonical();
     break;
   }
+  if (!turn.arguments.empty()) turn.text.append(" ").append(turn.arguments);
   turn.is_answered = has_outcome(call);
   calls->push_back(std::move(turn));
 }
@@ -85,8 +85,11 @@ std::vector<ToolTurn> results_in(const Tree& message) {
     if (result == nullptr) return;
     const Tree* id = call_id_of(*result);
     const Tree* tool = tool_of(*result);
-    results.push_back({id == nullptr ? std::string() : id->text(), text_of_part(part), false,
-                       tool == nullptr ? std::string() : tool->text()});
+    results.push_back({id == nullptr ? std::string() : id->text(),
+                       text_of_part(part),
+                       false,
+                       tool == nullptr ? std::string() : tool->text(),
+                       {}});
   });
   return results;
 }

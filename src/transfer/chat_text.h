@@ -30,6 +30,7 @@ struct ToolTurn {
   std::string text;          // of a call its name and arguments, of a result what came out
   bool is_answered = false;  // a call of the server's own tools: its message has the result, too
   std::string tool;          // its name; empty where a result tells none
+  std::string arguments;     // of a call, as JSON or as text; may be empty
 };
 
 // Calls that tell a name, and results: of a message as it is in an entry, where an import puts the

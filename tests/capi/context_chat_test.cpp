@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "client.h"
+#include "context_answers.h"
 
 namespace varve_test {
 namespace {
@@ -24,10 +25,11 @@ class ContextChat : public testing::Test {
     add(id, "message", minute, json::serialize(json::object{{"role", role}, {"message", text}}));
   }
 
-  // {text, its messages, "id:source" of the items}
+  // items: their ids, with a "!" behind those that are messages.
   struct Chat {
     std::string text;
     json::array messages;
+    std::string told;
     std::string items;
   };
   Chat chat(const std::string& more = "") {
@@ -39,6 +41,7 @@ class ContextChat : public testing::Test {
     const json::object context = answer.object();
     chat.text = context.at("text").as_string();
     chat.messages = json::parse(chat.text).as_array();
+    chat.told = told_chat(chat.messages);
     for (const auto& item : context.at("items").as_array()) {
       chat.items += (chat.items.empty() ? "" : " ");
       chat.items += item.as_object().at("id").as_string();
@@ -47,21 +50,22 @@ class ContextChat : public testing::Test {
     return chat;
   }
 
-  // Of calls f, g, f and the results fog of g, sun and rain of f.
-  void expect_answers_in_order_of_names() {
+  // The id that a result has of its call.
+  static std::string id_in(const json::value& result) {
+    return text_in(result.as_object(), "tool_call_id");
+  }
+
+  // Of calls f, g, f and the results fog of g, sun and rain of f, which begin with their tool's
+  // name where an API has it in them.
+  void expect_answers_in_order_of_names(const std::string& name_of_f = "",
+                                        const std::string& name_of_g = "") {
     const Chat chat = this->chat();
-    ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
-    const auto member = [&](size_t place, std::string_view name) {
-      const auto* value = chat.messages[place].as_object().if_contains(name);
-      return value == nullptr ? std::string() : std::string(value->as_string());
-    };
-    const size_t calls[] = {1, 0, 2};
-    const char* const results[] = {"g fog", "f sun", "f rain"};
-    for (size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(member(3 + i, "content"), results[i]);
-      EXPECT_EQ(member(3 + i, "tool_call_id"), member(calls[i], "tool_call_id")) << chat.text;
-      EXPECT_TRUE(member(i, "tool_call_id").ends_with("_" + std::to_string(i + 1))) << chat.text;
-    }
+    ASSERT_EQ(chat.messages.size(), 4U) << chat.text;
+    const std::string id = id_in(chat.messages[2]).substr(0, id_in(chat.messages[2]).size() - 1);
+    EXPECT_TRUE(id.starts_with("chat_") && id.ends_with("_")) << id;
+    EXPECT_EQ(chat.told, "> " + id + "1 f {\"n\":1}\n> " + id + "2 g {}\n> " + id +
+                             "3 f {\"n\":2}\ntool " + id + "2: " + name_of_g + "fog\ntool " + id +
+                             "1: " + name_of_f + "sun\ntool " + id + "3: " + name_of_f + "rain");
   }
 
   Store store;
@@ -78,13 +82,12 @@ TEST_F(ContextChat, ResultsFollowTheirCallAtOnce) {
   add("seen", "tool_result", 5, R"({"result":"a swan","call_id":"c5"})");
   const Chat chat = this->chat();
   EXPECT_EQ(chat.items, "before! first! seen! second! heard! meanwhile!");
-  ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
-  for (const size_t call : {1U, 3U}) {
-    EXPECT_EQ(chat.messages[call].as_object().at("role"), "assistant");
-    EXPECT_EQ(chat.messages[call + 1].as_object().at("role"), "tool");
-    EXPECT_EQ(chat.messages[call].as_object().at("tool_call_id"),
-              chat.messages[call + 1].as_object().at("tool_call_id"));
-  }
+  EXPECT_EQ(chat.told, R"(user: Look around.
+> c5 look {}
+tool c5: a swan
+> c6 hear {}
+tool c6: a heron
+user: Hurry!)");
 }
 
 // The clock of the machine that ran the tool may be late.
@@ -134,7 +137,7 @@ TEST_F(ContextChat, ANameHasNoBlanksAndSixtyFourBytesAtMost) {
   }
 }
 
-// An entry has all that a message calls; each call is a message here, with its id.
+// As they were called, in one message.
 TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
   ASSERT_TRUE(session
                   .import_lines(R"([{"role":"assistant","content":"I look.","tool_calls":[
@@ -147,15 +150,15 @@ TEST_F(ContextChat, EachCallOfAnImportedMessageHasItsId) {
       {"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"3"},
         {"type":"tool_result","tool_use_id":"d","content":[{"type":"text","text":"4"}]}]}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"I look."},
-{"role":"assistant","content":"f {}","tool_call_id":"a"},
-{"role":"assistant","content":"g {}","tool_call_id":"b"},
-{"role":"tool","content":"1","tool_call_id":"a"},
-{"role":"tool","content":"2","tool_call_id":"b"},
-{"role":"assistant","content":"f {}","tool_call_id":"c"},
-{"role":"assistant","content":"g {}","tool_call_id":"d"},
-{"role":"tool","content":"3","tool_call_id":"c"},
-{"role":"tool","content":"4","tool_call_id":"d"}])");
+  EXPECT_EQ(chat().told, R"(assistant: I look.
+> a f {}
+> b g {}
+tool a: 1
+tool b: 2
+> c f {}
+> d g {}
+tool c: 3
+tool d: 4)");
 }
 
 TEST_F(ContextChat, CallsAreAnsweredInWhateverOrderTheirIdsAre) {
@@ -166,10 +169,10 @@ TEST_F(ContextChat, CallsAreAnsweredInWhateverOrderTheirIdsAre) {
       {"role":"tool","tool_call_id":"b","content":"1"},
       {"role":"tool","tool_call_id":"a","content":"2"}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"f {}","tool_call_id":"b"},
-{"role":"assistant","content":"g {}","tool_call_id":"a"},
-{"role":"tool","content":"1","tool_call_id":"b"},
-{"role":"tool","content":"2","tool_call_id":"a"}])");
+  EXPECT_EQ(chat().told, R"(> b f {}
+> a g {}
+tool b: 1
+tool a: 2)");
 }
 
 // Anthropic's interface takes results only at the beginning of the next message of the user, who
@@ -184,11 +187,11 @@ TEST_F(ContextChat, WhatIsSaidBesideResultsStandsBehindThem) {
         {"type":"tool_result","tool_use_id":"d","content":"4"},
         {"type":"text","text":"Hurry!"}]}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"f {}","tool_call_id":"c"},
-{"role":"assistant","content":"g {}","tool_call_id":"d"},
-{"role":"tool","content":"3","tool_call_id":"c"},
-{"role":"tool","content":"4","tool_call_id":"d"},
-{"role":"user","content":"Hurry!"}])");
+  EXPECT_EQ(chat().told, R"(> c f {}
+> d g {}
+tool c: 3
+tool d: 4
+user: Hurry!)");
   const Answer plain = session.context(R"({"format":"markdown"})");
   EXPECT_NE(plain.text.find("tool_result: 3\\n    4\\n    user: Hurry!\\n"), std::string::npos)
       << plain.text;
@@ -250,10 +253,10 @@ TEST_F(ContextChat, AnAnswerOfAnApiIsSaidByItsRole) {
       {"id":"msg_2","type":"message","role":"assistant","status":"completed",
        "content":[{"type":"output_text","text":"A swan.","annotations":[]}]}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Look around."},
-{"role":"assistant","content":"look {}","tool_call_id":"t"},
-{"role":"tool","content":"a swan","tool_call_id":"t"},
-{"role":"assistant","content":"A swan."}])");
+  EXPECT_EQ(chat().told, R"(user: Look around.
+> t look {}
+tool t: a swan
+assistant: A swan.)");
 }
 
 TEST_F(ContextChat, CallsOfResponsesHaveTheirOutputs) {
@@ -266,12 +269,12 @@ TEST_F(ContextChat, CallsOfResponsesHaveTheirOutputs) {
        "output":[{"type":"input_text","text":"rain"}]},
       {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Both."}]}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Sun?"},
-{"role":"assistant","content":"f {\"n\":1}","tool_call_id":"a"},
-{"role":"tool","content":"sun","tool_call_id":"a"},
-{"role":"assistant","content":"g x","tool_call_id":"b"},
-{"role":"tool","content":"rain","tool_call_id":"b"},
-{"role":"assistant","content":"Both."}])");
+  EXPECT_EQ(chat().told, R"(user: Sun?
+> a f {"n":1}
+tool a: sun
+> b g {"input":"x"}
+tool b: rain
+assistant: Both.)");
 }
 
 TEST_F(ContextChat, CallsOfOpenAisOwnToolsAreSaidAndThoseOfProgramsAnswered) {
@@ -282,11 +285,12 @@ TEST_F(ContextChat, CallsOfOpenAisOwnToolsAreSaidAndThoseOfProgramsAnswered) {
       {"type":"shell_call_output","call_id":"c","output":[{"stdout":"noon","stderr":""}]},
       {"role":"assistant","content":"At noon."}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Sun?"},
-{"role":"assistant","content":"sun {}\nyes"},
-{"role":"assistant","content":"shell {\"action\":{\"commands\":[\"date\"]}}","tool_call_id":"c"},
-{"role":"tool","content":"noon","tool_call_id":"c"},
-{"role":"assistant","content":"At noon."}])");
+  EXPECT_EQ(chat().told, R"(user: Sun?
+assistant: sun {}
+yes
+> c shell {"action":{"commands":["date"]}}
+tool c: noon
+assistant: At noon.)");
 }
 
 // They have no ids: that of the entry stands for it.
@@ -301,18 +305,11 @@ TEST_F(ContextChat, CallsOfGeminiHaveTheirResponses) {
       {"role":"model","parts":[{"text":"Sun."}]}])")
                   .ok());
   const Chat chat = this->chat();
-  ASSERT_EQ(chat.messages.size(), 7U) << chat.text;
-  const std::string id(chat.messages[2].as_object().at("tool_call_id").as_string());
+  ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
+  const std::string id = id_in(chat.messages[2]);
   EXPECT_TRUE(id.starts_with("chat_")) << id;
-  EXPECT_EQ(chat.text, R"([{"role":"user","content":"Sun?"},
-{"role":"assistant","content":"I look."},
-{"role":"assistant","content":"f {\"n\":1}","tool_call_id":")" +
-                           id + R"("},
-{"role":"tool","content":"f sun","tool_call_id":")" +
-                           id + R"("},
-{"role":"assistant","content":"g {}","tool_call_id":"b"},
-{"role":"tool","content":"g error: x","tool_call_id":"b"},
-{"role":"assistant","content":"Sun."}])");
+  EXPECT_EQ(chat.told, "user: Sun?\nassistant: I look.\n> " + id + " f {\"n\":1}\ntool " + id +
+                           ": f sun\n> b g {}\ntool b: g error: x\nassistant: Sun.");
 }
 
 TEST_F(ContextChat, CallsOfOllamaHaveTheirResults) {
@@ -324,12 +321,8 @@ TEST_F(ContextChat, CallsOfOllamaHaveTheirResults) {
                   .ok());
   const Chat chat = this->chat();
   ASSERT_EQ(chat.messages.size(), 3U) << chat.text;
-  const std::string id(chat.messages[1].as_object().at("tool_call_id").as_string());
-  EXPECT_EQ(chat.text, R"([{"role":"user","content":"Sun?"},
-{"role":"assistant","content":"f {\"n\":1}","tool_call_id":")" +
-                           id + R"("},
-{"role":"tool","content":"f sun","tool_call_id":")" +
-                           id + R"("}])");
+  const std::string id = id_in(chat.messages[2]);
+  EXPECT_EQ(chat.told, "user: Sun?\n> " + id + " f {\"n\":1}\ntool " + id + ": sun");
 }
 
 // Several at once, of which none has an id: results are told apart by the names of their tools, and
@@ -344,7 +337,7 @@ TEST_F(ContextChat, CallsOfGeminiWithoutIdsHaveTheirResultsByName) {
         {"functionResponse":{"name":"f","response":{"result":"sun"}}},
         {"functionResponse":{"name":"f","response":{"result":"rain"}}}]}])")
                   .ok());
-  expect_answers_in_order_of_names();
+  expect_answers_in_order_of_names("f ", "g ");
 }
 
 TEST_F(ContextChat, CallsOfOllamaWithoutIdsHaveTheirResultsByName) {
@@ -378,9 +371,9 @@ TEST_F(ContextChat, CallsThatAreTheOnlyPartHaveTheirResults) {
       {"role":"user","content":{"type":"tool_result","toolUseId":"a",
                                 "content":[{"type":"text","text":"sun"}]}}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"user","content":"Sun?"},
-{"role":"assistant","content":"f {\"n\":1}","tool_call_id":"a"},
-{"role":"tool","content":"sun","tool_call_id":"a"}])");
+  EXPECT_EQ(chat().told, R"(user: Sun?
+> a f {"n":1}
+tool a: sun)");
 }
 
 // As libraries write what is not there.
@@ -393,23 +386,30 @@ TEST_F(ContextChat, AnIdThatIsNullIsNone) {
       {"role":"tool","call_id":null,"tool_call_id":"a","content":"sun","name":null},
       {"role":"tool","call_id":null,"tool_call_id":"b","content":"rain","name":null}])")
                   .ok());
-  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"f {}","tool_call_id":"a"},
-{"role":"assistant","content":"g {}","tool_call_id":"b"},
-{"role":"tool","content":"sun","tool_call_id":"a"},
-{"role":"tool","content":"rain","tool_call_id":"b"}])");
+  EXPECT_EQ(chat().told, R"(> a f {}
+> b g {}
+tool a: sun
+tool b: rain)");
 }
 
 // What a context gave is a chat again.
 TEST_F(ContextChat, AnImportTakesItBack) {
-  const std::string_view text = R"([{"role":"user","content":"Look around."},
-{"role":"assistant","content":"look {}","tool_call_id":"a"},
+  const std::string_view text =
+      R"([{"role":"user","content":"Look around."},
+{"role":"assistant","content":"I see.","tool_calls":[)"
+      R"({"id":"a","type":"function","function":{"name":"look","arguments":"{\"at\":1}"}},)"
+      R"({"id":"b","type":"function","function":{"name":"hear","arguments":"{}"}}]},
 {"role":"tool","content":"a swan","tool_call_id":"a"},
+{"role":"tool","content":"","tool_call_id":"b"},
+{"role":"assistant","content":null,"tool_calls":[)"
+      R"({"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}]},
+{"role":"tool","content":"a heron","tool_call_id":"c"},
 {"role":"assistant","content":"A swan."}])";
   ASSERT_TRUE(session.import_lines(std::string(text)).ok());
   EXPECT_EQ(chat().text, text);
 }
 
-// As a memory records what an agent gives it.
+// As an earlier version recorded what an agent gave it.
 TEST_F(ContextChat, WhatIsNoCallAndNoResultHasNoIdOfACall) {
   add("call", "message", 1, R"({"role":"assistant","message":"I look.","tool_call_id":"a"})");
   add("result", "message", 2, R"({"role":"tool","message":"a swan","tool_call_id":"a"})");
@@ -456,28 +456,43 @@ TEST_F(ContextChat, ACallAndItsResultAreNamedByTheCallsEntryWhereItHasNoId) {
   add("look-1", "tool_call", 1, R"({"name":"look","arguments":{}})");
   ASSERT_TRUE(session.record("tool_result", R"({"name":"look","result":"a swan"})").ok());
   for (int attempt = 0; attempt < 2; ++attempt) {  // the second knows the counts
-    EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"look {}","tool_call_id":"look-1"},
-{"role":"tool","content":"look a swan","tool_call_id":"look-1"}])");
+    EXPECT_EQ(chat().told, R"(> look-1 look {}
+tool look-1: a swan)");
   }
   ASSERT_TRUE(session
                   .import_lines(R"([
       {"role":"assistant","content":null,"function_call":{"name":"hear","arguments":"{}"}},
       {"role":"function","name":"hear","content":"a heron"}])")
                   .ok());
-  const json::array messages = chat().messages;
-  ASSERT_EQ(messages.size(), 4U) << chat().text;
-  const std::string id(messages[2].as_object().at("tool_call_id").as_string());
+  const Chat chat = this->chat();
+  ASSERT_EQ(chat.messages.size(), 4U) << chat.text;
+  const std::string id = id_in(chat.messages[3]);
   EXPECT_TRUE(id.starts_with("chat_")) << id;
-  EXPECT_EQ(messages[3].as_object().at("tool_call_id"), id.c_str());
+  EXPECT_TRUE(chat.told.ends_with("\n> " + id + " hear {}\ntool " + id + ": a heron")) << chat.told;
 }
 
 TEST_F(ContextChat, AResultRecordedByTheNameOfItsToolHasTheIdOfItsCall) {
   add("call", "tool_call", 1, R"({"name":"look","call_id":"c\"5"})");
   ASSERT_TRUE(session.record("tool_result", R"({"name":"look","result":"a swan"})").ok());
-  EXPECT_EQ(chat().text, R"([{"role":"assistant","content":"look","tool_call_id":"c\"5"},
-{"role":"tool","content":"look a swan","tool_call_id":"c\"5"}])");
+  EXPECT_EQ(chat().told, R"(> c"5 look {}
+tool c"5: a swan)");
   const Answer small = session.context(R"({"format":"chat","budget":{"max_tokens":20}})");
   EXPECT_LE(small.object().at("token_count").as_int64(), 20);
+}
+
+// No interface takes a call that names no tool, or a name with other characters.
+TEST_F(ContextChat, ACallNamesAToolAsInterfacesTakeIt) {
+  add("unnamed", "tool_call", 1, R"("ls -l")");
+  ASSERT_TRUE(session.record("tool_result", R"({"call_id":"x","result":"none"})").ok());
+  add("call", "tool_call", 3,
+      json::serialize(json::object{{"name", "files.l\u00edst/" + std::string(70, 'x')},
+                                   {"arguments", "ls -l"},
+                                   {"call_id", "c1"}}));
+  add("result", "tool_result", 4, R"({"result":"a.txt","call_id":"c1"})");
+  const std::string name = "files_l_st_" + std::string(53, 'x');
+  EXPECT_TRUE(chat().told.ends_with("\n> c1 " + name + " {\"input\":\"ls -l\"}\ntool c1: a.txt"))
+      << chat().told;
+  EXPECT_NE(chat().text.find("tool_call: ls -l"), std::string::npos) << chat().text;
 }
 
 // As a message each takes more than as a line of what is recalled.

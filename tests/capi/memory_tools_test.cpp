@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client.h"
+#include "context_answers.h"
 #include "memory_client.h"
 
 namespace varve_test {
@@ -32,29 +33,16 @@ class MemoryTools : public testing::Test {
     }
     return ids;
   }
-  // "role id-of-a-call content" of each message of a context for chats.
-  [[nodiscard]] std::vector<std::string> chat() const {
+  // As told_chat().
+  [[nodiscard]] std::string chat() const {
     const Answer answer =
         Session::open(store, "chat").context(R"({"format":"chat","retrieve":[{"recency":50}]})");
-    EXPECT_TRUE(answer.ok()) << answer.outcome;
-    std::vector<std::string> messages;
-    const json::value list = json::parse(std::string(answer.object().at("text").as_string()));
-    for (const auto& one : list.as_array()) {
-      const json::object& message = one.as_object();
-      std::string shown(message.at("role").as_string());
-      for (const std::string_view name : {"tool_call_id", "name", "content"}) {
-        if (message.contains(name)) shown += " " + std::string(message.at(name).as_string());
-      }
-      messages.push_back(std::move(shown));
-    }
-    return messages;
+    return told_chat(json::parse(text_of(answer)).as_array());
   }
 
   Store store;
   Memory memory{store};
 };
-
-using Messages = std::vector<std::string>;
 
 TEST_F(MemoryTools, CallsInAListAndTheirResultsAreTurns) {
   record(R"({"role":"user","content":"Rain in Lund or Kiel?"})");
@@ -70,9 +58,12 @@ TEST_F(MemoryTools, CallsInAListAndTheirResultsAreTurns) {
   EXPECT_EQ(entry(first).at("type").as_string(), "tool_result");
   EXPECT_EQ(references_of(first), call);
   EXPECT_EQ(references_of(second), call);
-  EXPECT_EQ(chat(), (Messages{"user Rain in Lund or Kiel?", R"(assistant c1 rain {"in":"Lund"})",
-                              R"(assistant c2 rain {"in":"Kiel"})", "tool c2 dry", "tool c1 wet",
-                              "assistant In Lund."}));
+  EXPECT_EQ(chat(), R"(user: Rain in Lund or Kiel?
+> c1 rain {"in":"Lund"}
+> c2 rain {"in":"Kiel"}
+tool c2: dry
+tool c1: wet
+assistant: In Lund.)");
 }
 
 TEST_F(MemoryTools, CallsAndResultsAmongPartsAreTurns) {
@@ -86,9 +77,11 @@ TEST_F(MemoryTools, CallsAndResultsAmongPartsAreTurns) {
   EXPECT_EQ(entry(call).at("type").as_string(), "tool_call");
   EXPECT_EQ(entry(result).at("type").as_string(), "tool_result");
   EXPECT_EQ(references_of(result), call);
-  EXPECT_EQ(chat(),
-            (Messages{"user Rain in Lund?", "assistant I look.",
-                      R"(assistant t1 rain {"in":"Lund"})", "tool t1 wet", "user And now?"}));
+  EXPECT_EQ(chat(), R"(user: Rain in Lund?
+assistant: I look.
+> t1 rain {"in":"Lund"}
+tool t1: wet
+user: And now?)");
 }
 
 // Of one id, or of a name where there is no id, as Ollama has it.

@@ -61,7 +61,8 @@ class Entry:
             parts = [shown(members[name]) for name in ("name", "arguments") if name in members]
             return " ".join(filter(None, parts)) if parts else shown(self.content)
         if self.is_result:
-            return self.text_of_result(members)
+            self.detail = self.detail_of_result(members)
+            return " ".join(filter(None, (members.get("name", ""), self.detail)))
         names = [name for name in ("message", "content", "text", "refusal")
                  if members.get(name) is not None]
         names.sort(key=lambda name: members[name] == "")
@@ -71,19 +72,16 @@ class Entry:
             return shown(self.content) if is_known else ""
         return shown(members[names[0]] if names else self.content)
 
-    def text_of_result(self, members):
+    def detail_of_result(self, members):
         result, error = members.get("result"), members.get("error")
         has_result = result not in (None, "")
         if not has_result and (error not in (None, "") or result is None and error is not None
                                or "result" not in members):
             result = error
-        parts = [members.get("name", "")]
-        if "result" in members or "error" in members:
-            parts.append(shown(result))
-        elif not members.get("name"):
-            return shown(self.content)
+        if "result" not in members and "error" not in members:
+            return "" if members.get("name") else shown(self.content)
         failure = f"\nerror: {shown(error)}" if has_result and error else ""
-        return " ".join(filter(None, parts)) + failure
+        return shown(result) + failure
 
     @property
     def is_blank(self):
@@ -107,14 +105,37 @@ class Entry:
             by = {"role": self.label if known else "user"}
             name = self.name if known else self.speaker
             by = {**by, "name": name.replace(" ", "_")} if name else by
-        answers = {"tool_call_id": self.turn_id} if self.is_call or self.is_result else {}
-        return {**by, "content": self.text, **answers}
+        if self.is_call:
+            return {**by, "content": None, "tool_calls": [self.call]}
+        if self.is_result:
+            return {**by, "content": self.detail, "tool_call_id": self.turn_id}
+        return {**by, "content": self.text}
+
+    @property
+    def call(self):
+        given = self.content.get("arguments", {})
+        given = "" if given is None else shown(given)
+        arguments = given if is_object(given) else compact({"input": given}) if given else "{}"
+        name = re.sub("[^A-Za-z0-9_-]", "_", self.content["name"])[:64]
+        return {"id": self.turn_id, "type": "function",
+                "function": {"name": name, "arguments": arguments}}
+
+    @property
+    def names_a_tool(self):
+        return isinstance(self.content, dict) and bool(self.content.get("name"))
 
     @property
     def data(self):
         by = {"role" if self.role else "type": self.label}
         named = {"name": self.name} if self.name else {}
         return {**by, **named, "text": self.text, "time": self.time}
+
+
+def is_object(text):
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def newest_first(entries):
@@ -340,7 +361,7 @@ class Built:
         members = [each for each in members if not self.is_taken(each)]
         calls = [each for each in members if each.is_call]
         results = [each for each in members if each.is_result]
-        is_whole = len(calls) == len(results)
+        is_whole = len(calls) == len(results) and all(each.names_a_tool for each in calls)
         for each in results:
             each.turn_id = calls[0].turn_id if calls else each.turn_id
         if self.form.is_turn(source) and not is_whole:

@@ -60,11 +60,8 @@ class ContextPage(unittest.TestCase):
         answer = self.session.context(request)
         self.assertEqual({**json.loads(shown), "text": answer["text"]}, answer)
 
-    def test_a_chat_becomes_what_interfaces_take(self):
-        """Each call is in a list, and the results of a list stand directly behind it."""
-        shown = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S).group(1)
-        program = {"json": json}
-        exec(shown, program)  # pylint: disable=exec-used
+    def test_a_chat_is_what_interfaces_take(self):
+        """The results of a list of calls stand directly behind it."""
         session = self.store.create(session_id="calls")
         for kind, payload in (
                 ("user_message", {"content": "Is it windy?"}),
@@ -78,8 +75,7 @@ class ContextPage(unittest.TestCase):
             {"role": "assistant", "content": None, "tool_calls": [
                 {"id": call, "function": {"name": "f", "arguments": "{}"}} for call in "ab"]},
             *({"role": "tool", "tool_call_id": call, "content": call} for call in "ba")]))
-        chat = session.context({"format": "chat"})["text"]
-        messages = program["with_tool_calls"](chat)
+        messages = json.loads(session.context({"format": "chat"})["text"])
         calls = [call["function"] for message in messages for call in message.get("tool_calls", [])]
         self.assertEqual(calls, [{"name": "weather", "arguments": '{"city":"Lund"}'},
                                  {"name": "clock", "arguments": "{}"},

@@ -263,11 +263,6 @@ def is_one_plain_text(parts):
     return is_text(parts[0]) or parts[0].keys() == {"type", "text"} and is_text(parts[0]["text"])
 
 
-def is_told_call(members):
-    """A call as a context tells it."""
-    return members["role"] == "assistant" and is_text(members.get("tool_call_id"))
-
-
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -291,8 +286,6 @@ def results_among(parts):
 def type_of_message(members):
     if members["role"] in ("tool", "function"):
         return "tool_result"
-    if is_told_call(members):
-        return "tool_call"
     if members.get("tool_calls") or members.get("function_call") or calls_among(parts_of(members)):
         return "tool_call"
     return "tool_result" if results_among(parts_of(members)) else "message"
@@ -343,7 +336,6 @@ def calls_of(members):
     made += [function] if isinstance(function, dict) else []
     made += calls_among(parts_of(members))
     found = [(call.get("id"), (inner(call, "function") or call).get("name")) for call in made]
-    found += [(members["tool_call_id"], None)] if is_told_call(members) else []
     return [tuple(map(text_or_none, each)) for each in found]
 
 

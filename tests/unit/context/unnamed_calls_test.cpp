@@ -16,7 +16,7 @@ EntryText message(Speaker speaker, const std::vector<std::pair<std::string, std:
   EntryText entry;
   entry.is_tool = true;
   entry.speaker = speaker;
-  for (const auto& [id, tool] : turns) entry.turns.push_back({id, tool, false, tool});
+  for (const auto& [id, tool] : turns) entry.turns.push_back({id, tool, false, tool, ""});
   return entry;
 }
 
@@ -52,7 +52,8 @@ TEST(HasUnnamedResult, IsOfResultsAlone) {
 }
 
 TEST(UnansweredCalls, AreAnsweredByNameInTheirOrder) {
-  UnansweredCalls calls({{"1", "", false, "f"}, {"2", "", false, "g"}, {"3", "", false, "f"}});
+  UnansweredCalls calls(
+      {{"1", "", false, "f", ""}, {"2", "", false, "g", ""}, {"3", "", false, "f", ""}});
   EntryText both = message(Speaker::kTool, {{"", "f"}, {"own", "h"}, {"", "f"}});
   EXPECT_TRUE(calls.answer(&both));
   EXPECT_EQ(ids_of(both), "1 own 3 ");
@@ -69,8 +70,8 @@ TEST(UnansweredCalls, OfOneMessageAreFoundAtOnceHoweverManyThereAre) {
   std::vector<ToolTurn> turns;
   EntryText results = message(Speaker::kTool, {});
   for (size_t i = 0; i < kCallCount; ++i) {
-    turns.push_back({std::to_string(i), "", false, i % 2 == 0 ? "f" : "g"});
-    results.turns.push_back({"", "", false, i < kCallCount / 2 ? "g" : "f"});
+    turns.push_back({std::to_string(i), "", false, i % 2 == 0 ? "f" : "g", ""});
+    results.turns.push_back({"", "", false, i < kCallCount / 2 ? "g" : "f", ""});
   }
   UnansweredCalls calls(std::move(turns));
   ASSERT_TRUE(calls.answer(&results));

@@ -138,9 +138,8 @@ TEST_F(ChatCallsTest, OfOneIdTheLastIsMeant) {
   EXPECT_EQ(answered_by(R"({"role":"tool","tool_call_id":"a"})"), Ids{"two"});
 }
 
-// As a context tells a call: the id is that of the call, and no result of it.
 TEST_F(ChatCallsTest, AreNeitherResultsNorAreResultsCalls) {
-  const std::string call = R"({"role":"assistant","tool_call_id":"a","content":"f 1"})";
+  const std::string call = R"({"role":"assistant","tool_call_id":"a","tool_calls":[{"id":"a"}]})";
   const std::string result = R"({"role":"tool","tool_call_id":"a","content":"x"})";
   note(call, "call");
   EXPECT_EQ(answered_by(call), Ids{});

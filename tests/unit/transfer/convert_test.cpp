@@ -262,7 +262,7 @@ TEST_F(Convert, CallsAndResultsOfToolsHaveTheirTypes) {
       {R"({"role":"user","content":[{"type":"tool_result"},{"type":"text","text":"a"}]})",
        "tool_result"},
       {R"({"role":"user","content":[{"type":"tool_result"},"a"]})", "tool_result"},
-      {R"({"role":"assistant","content":"f {}","tool_call_id":"1"})", "tool_call"},
+      {R"({"role":"assistant","content":"x","tool_call_id":"1"})", "message"},
       {R"({"role":"assistant","content":"x","tool_call_id":null})", "message"},
       // A part without a list.
       {R"({"role":"assistant","content":{"type":"tool_use","id":"1","name":"f"}})", "tool_call"},

@@ -1,7 +1,7 @@
-// Whatever the bytes are, imported as a chat or as what they look like: importing them again adds
-// nothing; no entry can pass for a mark of a context; and in `chat` a context keeps the rules of
-// the interfaces that take it: roles that they know, no message that says nothing, each call
-// followed by its results at once, each result behind its call.
+// Whatever the bytes are, imported as a chat or as what they look like, or recorded message by
+// message: importing them again adds nothing; no entry can pass for a mark of a context; and in
+// `chat` a context keeps the rules of the interfaces that take it: roles that they know, no message
+// that says nothing, each call followed by its results at once, each result behind its call.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,6 +11,8 @@
 #include "fuzz/memory_host.h"
 #include "fuzz/require.h"
 #include "json/tree.h"
+#include "memory/message.h"
+#include "session/answered_calls.h"
 
 namespace {
 
@@ -41,6 +43,32 @@ void check_import(varve::session::Session& session, std::string_view text) {
   require(count(*again, "refused_total") == count(*first, "refused_total"));
 }
 
+// As varve_memory_record does. Messages that are refused are left out.
+void record(varve::session::Session& session, const Tree& said) {
+  auto message = varve::memory::read_message(said.canonical());
+  if (!message.ok()) return;
+  Tree entry = varve::memory::entry_of_message(*std::move(message));
+  const bool is_result = entry.get_string("type") == "tool_result" &&
+                         entry.get("content")->is_object() && entry.get("references") == nullptr;
+  if (is_result) {
+    const auto calls = varve::session::calls_answered_by(session, entry);
+    require(calls.ok());
+    Tree references = Tree::array();
+    for (const auto& id : *calls) references.push(Tree::string(id));
+    if (!calls->empty()) entry.set("references", std::move(references));
+  }
+  const auto added = session.add(entry.canonical());
+  require(added.ok() || added.code() != varve::Code::kIo);
+}
+
+void record_messages(varve::session::Session& session, std::string_view text) {
+  const auto chat = Tree::parse(text, varve::json::Limits());
+  if (!chat.ok()) return;
+  const Tree* messages = chat->is_object() ? chat->get("messages") : &*chat;
+  if (messages == nullptr || !messages->is_array()) return;
+  for (const Tree& message : messages->items()) record(session, message);
+}
+
 // Between the first line of marks and the last, no line begins with one.
 void check_block(std::string_view text, char mark) {
   const size_t marks_at = text.find('\n') + 1;
@@ -52,25 +80,32 @@ void check_block(std::string_view text, char mark) {
   }
 }
 
+// Opens the calls of a message: each has an id of its own, and the name of a tool.
+void open_calls_of(const Tree& message, std::set<std::string>* open_calls) {
+  for (const Tree& call : message.get("tool_calls")->items()) {
+    require(call.get_string("type") == "function" && !call.get_string("id").empty());
+    require(open_calls->insert(call.get_string("id")).second);
+    const Tree* function = call.get("function");
+    require(function != nullptr && !function->get_string("name").empty());
+    require(parsed(function->get_string("arguments")).is_object());
+  }
+}
+
 void check_messages(std::string_view text) {
   std::set<std::string> open_calls;
-  bool is_answering = false;
   const Tree messages = parsed(text);
   for (const Tree& message : messages.items()) {
     const std::string role = message.get_string("role");
-    const std::string id = message.get_string("tool_call_id");
     if (role == "tool") {
-      require(open_calls.erase(id) == 1);
-      is_answering = true;
+      require(open_calls.erase(message.get_string("tool_call_id")) == 1);
       continue;
     }
+    require(open_calls.empty());  // nobody speaks before all are answered
     require(role == "user" || role == "assistant");
-    const bool is_call = !id.empty();
+    const bool is_call = message.get("tool_calls") != nullptr;
     require(is_call ? role == "assistant" : !message.get_string("content").empty());
-    // The calls of one message stand together, and nobody speaks before all are answered.
-    require(open_calls.empty() || (is_call && !is_answering));
-    if (is_call) require(open_calls.insert(id).second);
-    is_answering = false;
+    if (is_call) open_calls_of(message, &open_calls);
+    require(is_call != open_calls.empty());
   }
   require(open_calls.empty());
 }
@@ -92,17 +127,24 @@ void check_context(varve::session::Session& session, std::string_view request,
   if (format == "chat") check_messages(text);
 }
 
+void check_contexts(varve::session::Session& session) {
+  for (const auto request : {kNewest, kQuestion}) {
+    for (const auto format : {"markdown", "plain", "json", "chat"}) {
+      check_context(session, request, format);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  varve::fuzz::MemoryHost host;
-  const auto session = host.open();
-  require(session.ok());
-  check_import(**session, {reinterpret_cast<const char*>(data), size});
-  for (const auto request : {kNewest, kQuestion}) {
-    for (const auto format : {"markdown", "plain", "json", "chat"}) {
-      check_context(**session, request, format);
-    }
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const auto tell : {check_import, record_messages}) {
+    varve::fuzz::MemoryHost host;
+    const auto session = host.open();
+    require(session.ok());
+    tell(**session, text);
+    check_contexts(**session);
   }
   return 0;
 }
