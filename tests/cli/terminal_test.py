@@ -1,5 +1,6 @@
 """What people see in a terminal: colours, widths, questions, progress."""
 
+import json
 import os
 import pty
 import select
@@ -138,6 +139,30 @@ class Terminal(CliTest):
         os.close(main_end)
         self.assertEqual(process.wait(TIMEOUT_S), 0, output)
         self.assertIn(b"\r\x1b[KAdded", output)
+
+    def test_no_name_of_a_member_writes_to_the_terminal(self):
+        entry = {"type": "finding", "content": "x", "a\x1b[31m\u202e\nentry e2": 1}
+        self.run_cli("add", "notes", "--create", "--json-entry", json.dumps(entry))
+        for words in (["get", "notes", "--", self.run_cli("log", "notes", "-q").stdout.strip()],
+                      ["log", "notes"]):
+            self.assertRegex(self.run_cli(*words).stdout,
+                             r"(?m)^a<U\+001B>\[31m<U\+202E> entry e2: 1$")
+
+    def test_json_is_escaped_for_a_terminal_and_means_the_same(self):
+        evil = "c1 \u009b31m del \x7f rtl \u202E mark \u061C separator \u2028 ü 👩\u200d🚀"
+        self.run_cli("create", "notes", "--title", evil)
+        entry = self.run_cli("add", "notes", evil).stdout.strip()
+        for words in (["get", "notes", entry, "--json"], ["export", "notes"],
+                      ["export", "notes", "--json"], ["ls", "--json"],
+                      ["get", "notes", evil, "--json"]):
+            with self.subTest(words):
+                shown = self.run_in_terminal(*words)[1]
+                self.assertIn(r"c1 \u009B31m del \u007F rtl \u202E mark \u061C separator \u2028 ü",
+                              shown)
+                self.assertNotRegex(shown, "[\x7f-\x9f\u061c\u2028\u202e]")
+                self.assertIn(evil, json.dumps(json.loads(shown), ensure_ascii=False))
+        # A file or another program gets what was remembered.
+        self.assertIn(evil, self.run_cli("export", "notes").stdout)
 
 
 if __name__ == "__main__":

@@ -36,10 +36,11 @@ bool is_unsafe(uint32_t c) {
 
 bool is_space(uint32_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-std::string visible_form(uint32_t code_point) {
+// At least four hexadecimal digits.
+std::string digits_of(uint32_t code_point) {
   std::array<char, 16> text{};
   const int length =
-      std::snprintf(text.data(), text.size(), "<U+%04X>", static_cast<unsigned>(code_point));
+      std::snprintf(text.data(), text.size(), "%04X", static_cast<unsigned>(code_point));
   return {text.data(), static_cast<size_t>(length)};
 }
 
@@ -119,12 +120,23 @@ std::string printable(std::string_view text, Lines lines) {
     } else if (c == '\t') {
       out += "    ";
     } else if (is_unsafe(c)) {
-      out += visible_form(c);
+      out += "<U+" + digits_of(c) + ">";
     } else if (c == kReplacement) {
       out += kReplacementUtf8;
     } else {
       out += character.bytes;
     }
+  }
+  return out;
+}
+
+std::string escaped_beyond_ascii(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  while (!json.empty()) {
+    const Character character = take_character(json);
+    const bool is_escaped = character.code_point >= 0x7F && is_unsafe(character.code_point);
+    out += is_escaped ? "\\u" + digits_of(character.code_point) : std::string(character.bytes);
   }
   return out;
 }

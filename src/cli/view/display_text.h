@@ -15,6 +15,9 @@ enum class Lines { kKeep, kJoin };
 // one line, with one space for each run of white space.
 [[nodiscard]] std::string printable(std::string_view text, Lines lines);
 
+// JSON that is safe to show: of what printable() replaces, all from U+007F on is \u009B.
+[[nodiscard]] std::string escaped_beyond_ascii(std::string_view json);
+
 // The same text as UTF-8 in any case: malformed bytes become U+FFFD.
 [[nodiscard]] std::string well_formed(std::string_view text);
 

@@ -65,7 +65,8 @@ std::string joined(std::string_view raw_array) {
 
 void print_field(Invocation& invocation, std::string_view label, std::string_view value) {
   if (value.empty()) return;
-  invocation.print(pad_right(std::string(label) + ": ", kLabelColumns) +
+  // A label may be the name of a member that somebody gave.
+  invocation.print(pad_right(printable(label, Lines::kJoin) + ": ", kLabelColumns) +
                    printable(value, Lines::kJoin));
 }
 

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "cli/view/display_text.h"
+
 namespace varve::cli {
 namespace {
 
@@ -18,8 +20,15 @@ bool is_worth_another_try(int error, int descriptor, short event) {
   return ::poll(&awaited, 1, -1) >= 0 || errno == EINTR;
 }
 
+Output::Output(int descriptor) : descriptor_(descriptor), is_terminal_(::isatty(descriptor) == 1) {}
+
 void Output::write(std::string_view text) {
   if (error_ != 0) return;
+  // What is for people is printable already: here it is JSON, which escapes no others itself.
+  is_terminal_ ? append(escaped_beyond_ascii(text)) : append(text);
+}
+
+void Output::append(std::string_view text) {
   if (buffer_.size() + text.size() > kBufferBytes) flush();
   if (text.size() > kBufferBytes) {
     write_through(text);

@@ -12,10 +12,10 @@ namespace varve::cli {
 bool is_worth_another_try(int error, int descriptor, short event);
 
 // SIGPIPE must be ignored: a reader that is gone is then the error EPIPE. After an error everything
-// that is written is dropped.
+// that is written is dropped. On a terminal, what it would act upon is written as JSON escapes it.
 class Output {
  public:
-  explicit Output(int descriptor) : descriptor_(descriptor) {}
+  explicit Output(int descriptor);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output() { flush(); }
@@ -28,9 +28,11 @@ class Output {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
+  void append(std::string_view text);
   void write_through(std::string_view text);
 
   int descriptor_;
+  bool is_terminal_;
   int error_ = 0;
   std::string buffer_;
 };
