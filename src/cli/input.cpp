@@ -15,16 +15,22 @@ namespace varve::cli {
 namespace {
 
 constexpr size_t kChunkBytes = 1U << 20U;
+constexpr size_t kStoreFileBytesMax = 64U << 20U;
 
 // A file open for reading, closed with the object.
 class InputFile {
  public:
-  static Result<InputFile> open(const std::string& path);
+  static Result<InputFile> open(const std::string& path, int flags = 0);
   InputFile(InputFile&& other) noexcept
       : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile() {
     if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+  }
+
+  [[nodiscard]] bool is_regular() const {
+    struct stat status {};
+    return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
   }
 
   // Appends up to kChunkBytes to `out`; false at the end of the file.
@@ -37,9 +43,10 @@ class InputFile {
   int descriptor_;
 };
 
-Result<InputFile> InputFile::open(const std::string& path) {
+Result<InputFile> InputFile::open(const std::string& path, int flags) {
   const bool standard = path == kStandardInput;
-  const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor =
+      standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (descriptor < 0) return reading_failure("cannot open " + path, errno);
   InputFile file(standard ? "standard input" : path, descriptor);
   struct stat status {};
@@ -91,6 +98,18 @@ Result<std::string> read_file(const std::string& path) {
     if (!more.ok()) return std::move(more.failure());
     if (!*more) return text;
   }
+}
+
+std::string read_store_file(const std::string& path) {
+  Result<InputFile> file = InputFile::open(path, O_NOFOLLOW | O_NONBLOCK);
+  if (!file.ok() || !file->is_regular()) return {};
+  std::string text;
+  while (text.size() <= kStoreFileBytesMax) {
+    Result<bool> more = file->read(text);
+    if (!more.ok()) return {};
+    if (!*more) return text;
+  }
+  return {};
 }
 
 ReadablePath::ReadablePath(ReadablePath&& other) noexcept

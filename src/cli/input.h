@@ -21,6 +21,10 @@ Outcome check_readable(const std::string& path);
 // The whole content of a file.
 Result<std::string> read_file(const std::string& path);
 
+// What a file of a store says, of which the library tells what is wrong with it: empty where it is
+// no regular file, cannot be read, or is larger than any that the library reads.
+std::string read_store_file(const std::string& path);
+
 // A path by which the library can read what is at another: that path itself for a regular file; for
 // standard input, pipes and devices, that of a nameless copy that lasts as long as this object.
 class ReadablePath {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "cli/input.h"
@@ -42,8 +40,7 @@ std::string root_directory(std::string_view root) {
 json::object stored_settings(const std::string& root, std::string_view section) {
   const std::string directory = root_directory(root);
   if (directory.empty()) return {};
-  std::ifstream file(directory + "/config.json");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string text = read_store_file(directory + "/config.json");
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return object_at(parse_object(text), section);
 }
@@ -75,9 +72,7 @@ std::string store_config(const Globals& globals) {
 // Who holds the lock, if the lock file tells; else empty.
 std::string lock_hint(const std::string& root, const std::string& id) {
   const std::string path = root + "/sessions/" + id + "/lock";
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const json::object lock = parse_object(text);
+  const json::object lock = parse_object(read_store_file(path));
   const int64_t process = integer_at(lock, "pid");
   if (process <= 0 || process > std::numeric_limits<pid_t>::max()) return {};
   // The note of one that has ended says nothing of who holds the lock now.

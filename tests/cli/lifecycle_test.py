@@ -187,6 +187,17 @@ class Compact(Lifecycle):
         for verb in ("compact", "purge"):
             self.run_cli(verb, "nobody", exit_code=2)
 
+    def test_what_is_no_file_in_place_of_the_settings_is_refused_without_waiting(self):
+        self.notes(1)
+        settings = self.root / "config.json"
+        for made, what in ((os.mkfifo, "a FIFO"), (os.mkdir, "a directory"),
+                           (lambda path: os.symlink("/dev/zero", path), "a symbolic link")):
+            made(settings)
+            for words in (["verify", "notes"], ["import", "notes", "-", "--dry-run"]):
+                with self.subTest(what=what, words=words):
+                    self.assertIn(what, self.run_cli(*words, exit_code=4).stderr)
+            settings.rmdir() if what == "a directory" else settings.unlink()
+
 
 class Index(Lifecycle):
     def test_a_rebuild_that_cannot_be_saved_is_no_success(self):
