@@ -472,6 +472,22 @@ class Export(CliTest):
         done = self.run_cli("export", "notes", "-f", "markdown")
         self.assertIn("red \x1b[31m and \x07", done.stdout)
 
+    def test_all_of_a_folder_takes_nothing_from_outside_it_and_waits_for_nothing(self):
+        secret = self.write("elsewhere/secret.jsonl", entry_line(1))
+        self.write("given/good/entries.jsonl", entry_line(2))
+        for name in ("link", "pipe"):
+            (self.directory / "given" / name).mkdir()
+        (self.directory / "given/link/entries.jsonl").symlink_to(secret)
+        (self.directory / "given/folder").symlink_to(self.directory / "elsewhere")
+        os.mkfifo(self.directory / "given/pipe/x.jsonl")
+        done = self.run_cli("import", "--all", "given", exit_code=1)
+        for refused in ("folder/secret.jsonl is behind a symbolic link",
+                        "link/entries.jsonl is behind a symbolic link",
+                        "pipe/x.jsonl is not a regular file"):
+            self.assertIn(f"given/{refused}", done.stderr)
+        self.assertEqual(self.run_cli("ls", "-q").stdout, "good\n")
+        self.run_cli("import", "link", "given/link/entries.jsonl")  # who names it, asks for it
+
     def test_all_goes_into_import_all(self):
         self.notes()
         self.run_cli("add", "second", "x", "--create")

@@ -177,6 +177,19 @@ void take_back(Store& store, Session& session) {
   if (is_unused) (void)store.delete_session(session.id());
 }
 
+// Of a directory, only what is in it: who filled it may have left links out of it, or a pipe.
+Outcome look_for_strangers(const ImportJob& job) {
+  for (const std::string& file : job.files) {
+    const fs::path path(file);
+    std::error_code error;
+    const bool is_link = fs::is_symlink(path.parent_path(), error) || fs::is_symlink(path, error);
+    if (!is_link && (fs::is_regular_file(path, error) || fs::is_directory(path, error))) continue;
+    return usage_failure(file + (is_link ? " is behind a symbolic link" : " is not a regular file"),
+                         "To import it all the same, name it: `varve import SESSION FILE`.");
+  }
+  return std::nullopt;
+}
+
 // Imports the files of jobs, as the options say.
 class Importer {
  public:
@@ -207,6 +220,7 @@ class Importer {
   Outcome run(Store& store, ImportJob& job, ImportReport& report) {
     if (job.sources.size() < job.files.size()) {
       job.sources.clear();
+      if (Outcome failure = look_for_strangers(job)) return failure;
       if (Outcome failure = look_at_files(job)) return failure;
     }
     std::optional<Store> memory;
