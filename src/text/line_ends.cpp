@@ -11,6 +11,7 @@ namespace {
 size_t line_end_bytes(std::string_view text) {
   if (text.starts_with("\r\n")) return 2;
   if (text.front() >= '\n' && text.front() <= '\r') return 1;
+  if (text.front() >= '\x1c' && text.front() <= '\x1e') return 1;
   if (text.starts_with("\xc2\x85")) return 2;
   return text.starts_with("\xe2\x80\xa8") || text.starts_with("\xe2\x80\xa9") ? 3 : 0;
 }

@@ -1,7 +1,8 @@
 // Line ends: what a reader of a text may take for the end of a line.
 //
-// \n, \r, \r\n, \v, \f, U+0085, U+2028, U+2029. Where text of others stands among lines of ours,
-// none of these may begin a line that passes for one of them.
+// \n, \r, \r\n, \v, \f, U+001C to U+001E (to Python's splitlines), U+0085, U+2028, U+2029. Where
+// text of others stands among lines of ours, none of these may begin a line that passes for one of
+// them.
 #pragma once
 
 #include <string>

@@ -43,7 +43,8 @@ TEST(Format, MarksAreLongerThanAnyRunUpToAPoint) {
 }
 
 TEST(Format, EveryLineEndIsIndented) {
-  for (const char* end : {"\n", "\r", "\r\n", "\v", "\f", "\xc2\x85", "\u2028", "\u2029"}) {
+  for (const char* end :
+       {"\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\u2028", "\u2029"}) {
     const Item one = item(Format::kPlain, "u", std::string("a") + end + "```", 0);
     EXPECT_EQ(one.piece, "u: a\n    ```\n");
   }

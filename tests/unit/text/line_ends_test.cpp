@@ -13,8 +13,9 @@ std::string indented(std::string_view text) {
   return out;
 }
 
-constexpr std::string_view kLineEnds[] = {"\n", "\r",       "\r\n",         "\v",
-                                          "\f", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+constexpr std::string_view kLineEnds[] = {"\n",       "\r",           "\r\n",        "\v",
+                                          "\f",       "\x1c",         "\x1d",        "\x1e",
+                                          "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
 
 TEST(LineEnds, EveryOneIsIndented) {
   for (const auto end : kLineEnds) {
