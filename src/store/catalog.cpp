@@ -312,7 +312,11 @@ Status Catalog::take(const Sessions& found, const OpenSession& open) {
 Status Catalog::take_part(session::Session& log, std::span<const Untold> sessions,
                           const OpenSession& open) {
   Part part;
-  for (const Untold& session : sessions) VARVE_TRY(cover(log, session.id, open, &part));
+  // The list may have many rows of one session.
+  std::unordered_set<std::string_view> covered;
+  for (const Untold& session : sessions) {
+    if (covered.insert(session.id).second) VARVE_TRY(cover(log, session.id, open, &part));
+  }
   if (!part.lines.empty()) VARVE_TRY(log.add_batch(part.lines).status());
   VARVE_TRY(log.make_durable());
   if (part.outdated.empty()) return {};

@@ -136,6 +136,21 @@ TEST_F(CatalogFixture, ADroppedSessionIsForgottenAndMayComeAgain) {
   EXPECT_EQ(ask(*store, kRare).ids, (CatalogIds{"anew", "first-s1"}));
 }
 
+TEST_F(CatalogFixture, ASessionOfManyRowsIsLookedAtOnce) {
+  const auto store = open(disk_);
+  make_many(*store);
+  std::string rows = *disk_.read_file("store/indices/sessions.jsonl");
+  const std::string first = rows.substr(0, rows.find('\n') + 1);
+  for (int i = 0; i < 20; ++i) rows += first;
+  disk_.write_file("store/indices/sessions.jsonl", rows);
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  const std::string log = *disk_.read_file(kCatalogLog);
+  const std::string said = R"("session":"s0")";
+  const size_t at = log.find(said);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(log.find(said, at + 1), std::string::npos);
+}
+
 // What writers told it of sessions that came and went would else stay until somebody asks again.
 TEST_F(CatalogFixture, ASweepThatMakesTheListAnewTakesItAway) {
   const auto store = open(disk_);
