@@ -368,21 +368,22 @@ napi_value let_go(napi_env env, napi_callback_info) {
 }
 
 /**
- * process.once('exit', let_go): process.exit() runs no clean-up hook on the main thread. A runtime
- * without such a process does without.
+ * process.prependOnceListener('exit', let_go): process.exit() runs no clean-up hook on the main
+ * thread. First, because of listeners behind one that throws, or that exits, none is called. A
+ * runtime without such a process does without.
  */
 void hear_of_exit(napi_env env) {
   napi_value object = nullptr;
-  napi_value once = nullptr;
+  napi_value listen = nullptr;
   napi_value arguments[2] = {nullptr, nullptr};
   try {
     check(env, napi_get_global(env, &object));
     check(env, napi_get_named_property(env, object, "process", &object));
-    check(env, napi_get_named_property(env, object, "once", &once));
+    check(env, napi_get_named_property(env, object, "prependOnceListener", &listen));
     check(env, napi_create_string_utf8(env, "exit", NAPI_AUTO_LENGTH, &arguments[0]));
     check(env,
           napi_create_function(env, "letGo", NAPI_AUTO_LENGTH, let_go, nullptr, &arguments[1]));
-    check(env, napi_call_function(env, object, once, 2, arguments, nullptr));
+    check(env, napi_call_function(env, object, listen, 2, arguments, nullptr));
   } catch (const Thrown&) {
     napi_get_and_clear_last_exception(env, &object);
   }

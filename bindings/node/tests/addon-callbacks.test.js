@@ -434,7 +434,7 @@ test('while the process exits nobody waits for it', async () => {
 
 test('a runtime whose process tells of no exit is as good as one', async () => {
   const { stdout, stderr } = await runOnStub(`
-    process.once = undefined;
+    process.prependOnceListener = undefined;
     raw.varve_session_set_progress(session, () => 1);
     console.log(run('4'), await runLater('4'));`);
   assert.equal(stdout, '1 1\n', stderr);

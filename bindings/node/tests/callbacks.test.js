@@ -295,12 +295,17 @@ const EXITS = {
   'an exit in the progress function': [
     'session.setProgress(() => process.exit(4)); await session.export("jsonl");', 4],
   'an uncaught exception': ['throw new Error("the program\'s own");', 1],
+  'an exit in an earlier listener to the exit': [
+    'process.exit(0);', 5, 'process.on("exit", () => process.exit(5));'],
+  'an exception in an earlier listener to the exit': [
+    'process.exit(1);', 1, 'process.on("exit", () => { throw new Error("its own"); });'],
 };
 
-for (const [what, [end, expected]] of Object.entries(EXITS)) {
+for (const [what, [end, expected, begin = '']] of Object.entries(EXITS)) {
   test(`a process may end while others wait for its progress function: ${what}`, async () => {
     const { code, signal, stderr } = await runModule(`
       import { Store } from 'varve';
+      ${begin}
       const session = Store.openSync('memory:').createSessionSync();
       const content = 'x'.repeat(700_000);
       session.addBatchSync(Array.from({ length: 3 }, () => ({ type: 'finding', content })));
