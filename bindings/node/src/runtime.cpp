@@ -241,7 +241,15 @@ napi_value give_token(napi_env env, uintptr_t token) {
 
 napi_value give_text(napi_env env, const char* data, size_t size) {
   napi_value value = nullptr;
-  check(env, data == nullptr ? napi_get_null(env, &value) : create_string(env, data, size, &value));
+  if (data == nullptr) {
+    check(env, napi_get_null(env, &value));
+  } else if (create_string(env, data, size, &value) != napi_ok) {
+    // The only reason here, of which Node-API says "Unknown failure" or "Invalid argument".
+    std::string message = "the answer has " + std::to_string(size) +
+                          " bytes, more than a string of JavaScript holds: ask for less at a time";
+    napi_throw_error(env, "ERR_STRING_TOO_LONG", message.c_str());
+    throw Thrown{};
+  }
   return value;
 }
 

@@ -184,6 +184,13 @@ test('texts that the library gave are freed', async () => {
   assert.equal(stats().texts, 0);
 });
 
+test('an answer that is too long for a string says so, and is freed', async () => {
+  const refusal = { code: 'ERR_STRING_TOO_LONG', message: /^the answer has 536870912 bytes/ };
+  assert.throws(() => raw.varve_store_metrics(store), refusal);
+  await assert.rejects(raw.varve_store_metrics_async(store), refusal);
+  assert.equal(stats().texts, 0);
+});
+
 test('the work of a call goes with it', async () => {
   const works = new Map();
   const hook = createHook({

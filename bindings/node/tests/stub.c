@@ -166,6 +166,16 @@ varve_status_t varve_session_get(varve_session_t *session, const char *id, size_
   return give(id, id_len, json_out, json_len_out);
 }
 
+/* More than a string of JavaScript holds, of pages that take no memory: nobody writes to them. */
+varve_status_t varve_store_metrics(varve_store_t *store, char **text_out, size_t *text_len_out,
+                                   varve_error_t **error_out) {
+  (void)store, (void)error_out;
+  *text_len_out = (size_t)1 << 29;
+  *text_out = calloc(*text_len_out, 1);
+  texts++;
+  return VARVE_OK;
+}
+
 /* The number as it came. */
 varve_status_t varve_session_count(varve_session_t *session, const char *query_json,
                                    size_t query_len, uint64_t *count_out,
