@@ -98,7 +98,8 @@ func (s *Session) ImportFile(path string, options any) (*ImportReport, error) {
 
 // SetProgress has a function told how far Export, Import, Verify and their forms for files have
 // come; nil stops that. An error of it stops the operation, which then fails with ErrCallback and
-// that error. It must not close the session nor its store.
+// that error. It must not close the session nor its store. One that refers to the session is kept,
+// and keeps it, until the session itself is closed: to close its store is not enough.
 func (s *Session) SetProgress(progress func(Progress) error) error {
 	if !s.isOpened() {
 		return s.tellProgress(0, 0)

@@ -374,6 +374,9 @@ impl Session {
     /// Tells a closure how far exports, imports and verify are: the operation, the bytes done, the
     /// bytes in all (0 when that is not known). `false` stops the operation, and so does a panic:
     /// it answers [`ErrorKind::Callback`](crate::ErrorKind::Callback).
+    ///
+    /// The closure lives until another one takes its place, it is cleared, or the session is closed:
+    /// one that holds the session itself is kept until then, also when the store is closed before.
     pub fn set_progress<F>(&self, progress: F) -> Result<()>
     where
         F: Fn(&str, u64, u64) -> bool + Send + Sync + 'static,
