@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 // The types of varve. Members that varve defines are camelCase; what you define stays as you wrote
 // it (README.md#names). A document may also be given as JSON text, which is taken as it is.
 // What is given has members of the type `any`: a value declared by an interface fits only those.
