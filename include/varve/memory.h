@@ -3,8 +3,9 @@
  * A memory: what an agent remembers of one user, in three tiers over one store.
  *
  *   working     for each session, the entries that the agent has in front of it: the last `window`
- *               (20) recorded through this handle. Lost when the handle is closed; beyond 1024
- *               sessions, the one used longest ago loses its own.
+ *               (20) recorded through this handle, behind the newest that its log had when the
+ *               first was recorded. Lost when the handle is closed; beyond 1024 sessions, the one
+ *               used longest ago loses its own, and begins with its log again.
  *   short term  the session's log, on disk. Entries expire `ttl_hours` (168: 7 days) after they
  *               were recorded, and the session with all that is in it as long after its last write,
  *               or up to an eighth of the time earlier.
@@ -67,7 +68,8 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
  * message that is refused. Results of tools are given references to their calls, as by an import,
  * unless they have "references": each to the last call of its id, or where it has none, of its
  * tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
- * by these.
+ * by these. A session's working memory begins with its newest entries, as by varve_memory_load, but
+ * after varve_memory_clear with what is recorded.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
@@ -86,7 +88,7 @@ varve_memory_open(varve_store_t *store, const char *options_json VARVE_NULLABLE,
  *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
  * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
  *          or created. For results of tools a query, which reads the latest 10 calls, or if a call
- *          is not among them up to 100
+ *          is not among them up to 100. For the first of a session also as varve_memory_load
  * @thread  any
  */
 VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
@@ -126,8 +128,8 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_context(
     varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Replaces the session's working memory with its newest entries, to continue a conversation after a
- * restart.
+ * Replaces the session's working memory with its newest entries: to continue a conversation after
+ * varve_memory_clear, or one to which others have added.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.
@@ -166,7 +168,8 @@ varve_memory_save(varve_memory_t *memory, const char *session_id, size_t session
                   varve_error_t **error_out VARVE_OUT_OWNED VARVE_NULLABLE);
 
 /**
- * Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+ * Empties the working memory of all sessions, to begin anew: only what is recorded next is in front
+ * of the agent. Logs and long-term memory stay as they are.
  *
  * @param[in]  memory    open memory.
  * @param[out] error_out caller frees; may be NULL.

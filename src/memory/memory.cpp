@@ -161,7 +161,8 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   VARVE_TRY_ASSIGN(std::string id, add(into, session_options(into), entry.canonical()));
   try {
     // It is recorded: where the log cannot be read now, the next one that is recorded reads it.
-    if (!work_on(into, id, begun) && !load(into).ok()) leave(into);
+    if (begins_with_log(into) && !load(into).ok()) return id;
+    work_on(into, id, begun);
   } catch (const std::bad_alloc&) {
     leave(into);  // it is recorded, but working memory would lack it
   }
@@ -233,7 +234,7 @@ void Memory::clear() {
   std::vector<SessionPointer> left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
   working_.clear();
-  has_left_ = false;
+  begins_with_log_ = false;
   left.swap(open_);
 }
 
@@ -377,16 +378,19 @@ uint64_t Memory::uses() {
   return use_count_;
 }
 
-bool Memory::work_on(const std::string& session_id, const std::string& id, uint64_t begun) {
+bool Memory::begins_with_log(std::string_view session_id) {
   const std::lock_guard lock(mutex_);
-  if (has_left_ && !working_.contains(session_id)) return false;
+  return begins_with_log_ && !working_.contains(session_id);
+}
+
+void Memory::work_on(const std::string& session_id, const std::string& id, uint64_t begun) {
+  const std::lock_guard lock(mutex_);
   Working& working = place_for(session_id);
   // Since the entry was added, a load may have found it.
   for (size_t i = 0; working.last_load > begun && i < working.ids.size(); ++i) {
-    if (working.ids[i].id == id) return true;
+    if (working.ids[i].id == id) return;
   }
   working.ids.push({id, use_count_});
-  return true;
 }
 
 void Memory::replace_working(const std::string& session_id, std::vector<std::string> ids,
@@ -408,7 +412,7 @@ void Memory::leave(std::string_view session_id) noexcept {
   const std::lock_guard lock(mutex_);
   const auto known = working_.find(session_id);
   if (known != working_.end()) working_.erase(known);
-  has_left_ = true;
+  begins_with_log_ = true;
 }
 
 Memory::Working& Memory::place_for(const std::string& session_id) {
@@ -418,7 +422,7 @@ Memory::Working& Memory::place_for(const std::string& session_id) {
       working_.erase(std::min_element(
           working_.begin(), working_.end(),
           [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
-      has_left_ = true;
+      begins_with_log_ = true;
     }
     Working fresh{Ring<Selected>(options_.window)};
     place = working_.emplace(session_id, std::move(fresh)).first;

@@ -93,9 +93,9 @@ class Memory {
   void let_go(std::string_view session_id);
   std::vector<std::string> working_ids(const std::string& session_id);
   uint64_t uses();
+  bool begins_with_log(std::string_view session_id);
   // `begun`: uses() before the log was written or asked, since when other calls may have done so.
-  // False where the session may have lost its working memory, which then has to be loaded.
-  bool work_on(const std::string& session_id, const std::string& id, uint64_t begun);
+  void work_on(const std::string& session_id, const std::string& id, uint64_t begun);
   void replace_working(const std::string& session_id, std::vector<std::string> ids, uint64_t begun);
   void leave(std::string_view session_id) noexcept;
   // Under mutex_.
@@ -107,7 +107,9 @@ class Memory {
   const MemoryOptions options_;
   std::mutex mutex_;  // guards the rest
   std::map<std::string, Working, std::less<>> working_;
-  bool has_left_ = false;  // whether a session lost its working memory, and not by clear()
+  // Whether a session without working memory may have entries that belong there: none was cleared,
+  // or some lost it since.
+  bool begins_with_log_ = true;
   std::vector<SessionPointer> open_;  // all of this user; the most recently used one last
   uint64_t use_count_ = 0;
 };

@@ -265,6 +265,7 @@ TEST(MemoryManager, AListWhoseCallIsGoneDoesNotBeginWithItsResults) {
   EXPECT_EQ(memory.source("chat"), "short_term");
   // Nor where the call was recorded by a process that ended before the tool did.
   const Memory next(store);
+  next.clear();
   ASSERT_TRUE(next.say("chat", "tool", "late").ok());
   EXPECT_EQ(next.contents("chat"), "");
   ASSERT_TRUE(next.say("chat", "user", "and?").ok());

@@ -64,6 +64,36 @@ TEST(WorkingMemory, IsOfOneHandleOnly) {
   EXPECT_EQ(two.source("chat"), "short_term");
 }
 
+// As after a restart: a program that records a question and asks for the context has the
+// conversation before it.
+TEST(WorkingMemory, BeginsWithTheNewestOfTheLog) {
+  const Store store;
+  const Memory one(store);
+  fill(one, "chat", 3);
+  const Memory two(store, R"({"window":3})");
+  ASSERT_TRUE(two.say("chat", "user", "m4").ok());
+  EXPECT_EQ(two.source("chat"), "working");
+  EXPECT_EQ(two.contents("chat"), "m2 m3 m4");
+  ASSERT_TRUE(one.say("chat", "user", "of another").ok());
+  ASSERT_TRUE(two.say("chat", "user", "m5").ok());
+  EXPECT_EQ(two.contents("chat"), "m3 m4 m5");
+  two.clear();
+  ASSERT_TRUE(two.say("chat", "user", "m6").ok());
+  EXPECT_EQ(two.contents("chat"), "m6");
+}
+
+// What is recorded is in it, also where the log has as many that are newer.
+TEST(WorkingMemory, HasWhatIsRecordedWhateverItsTime) {
+  const Store store;
+  const Memory one(store);
+  fill(one, "chat", 3);
+  const Memory two(store, R"({"window":2})");
+  ASSERT_TRUE(two.record("chat", R"({"role":"user","content":"old",)"
+                                 R"("timestamp":"2026-01-01T00:00:00Z"})")
+                  .ok());
+  EXPECT_EQ(two.contents("chat"), "old m3");
+}
+
 TEST(WorkingMemory, ADeletedEntryIsGoneFromItAtOnce) {
   const Store store;
   const Memory memory(store);

@@ -147,7 +147,7 @@ class Memory:
     def __init__(self, store, user, window, ttl_hours):
         self.store_, self.user, self.window = store, user, window
         self.ttl_ms = ttl_hours * HOUR_MS or NEVER
-        self.working = {}
+        self.working, self.begins_with_log = {}, True
 
     def session(self, name, now_ms):
         """None when there is none for this user."""
@@ -163,8 +163,12 @@ class Memory:
                 raise Refused("VARVE_NOT_FOUND")
             session = sessions[name] = Session(self.user, self.ttl_ms, now_ms)
         session.add(message, now_ms, self.ttl_ms, is_recorded=True)
+        loads = name not in self.working and self.begins_with_log
+        if loads:
+            self.load(name, now_ms)
         ids = self.working.setdefault(name, [])
-        ids.append(message["id"])
+        if not loads or message["id"] not in ids:
+            ids.append(message["id"])
         del ids[:-self.window]
 
     def store(self, message, now_ms):
@@ -200,7 +204,7 @@ class Memory:
         self.working[name] = [entry.message["id"] for entry in newest]
 
     def clear(self):
-        self.working = {}
+        self.working, self.begins_with_log = {}, False
 
     def own(self, now_ms):
         """(name, session) of its sessions; the name of long-term memory is None."""

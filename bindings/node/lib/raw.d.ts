@@ -635,7 +635,8 @@ export interface Raw {
    * message that is refused. Results of tools are given references to their calls, as by an import,
    * unless they have "references": each to the last call of its id, or where it has none, of its
    * tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
-   * by these.
+   * by these. A session's working memory begins with its newest entries, as by varve_memory_load, but
+   * after varve_memory_clear with what is recorded.
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
@@ -654,7 +655,7 @@ export interface Raw {
    *          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
    * @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
    *          or created. For results of tools a query, which reads the latest 10 calls, or if a call
-   *          is not among them up to 100
+   *          is not among them up to 100. For the first of a session also as varve_memory_load
    * @thread  any
    */
   varve_memory_record(memory: Handle | null, session_id: Text, entry_json: Text): string;
@@ -693,8 +694,8 @@ export interface Raw {
   varve_memory_context_async(memory: Handle | null, session_id: Text, max_tokens: number | bigint, cancel_flag?: Int32Array | null): Promise<string>;
 
   /**
-   * Replaces the session's working memory with its newest entries, to continue a conversation after a
-   * restart.
+   * Replaces the session's working memory with its newest entries: to continue a conversation after
+   * varve_memory_clear, or one to which others have added.
    *
    * @param[in]  memory         open memory.
    * @param[in]  session_id     which conversation.
@@ -735,7 +736,8 @@ export interface Raw {
   varve_memory_save_async(memory: Handle | null, session_id: Text, cancel_flag?: Int32Array | null): Promise<void>;
 
   /**
-   * Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+   * Empties the working memory of all sessions, to begin anew: only what is recorded next is in front
+   * of the agent. Logs and long-term memory stay as they are.
    *
    * @param[in]  memory    open memory.
    * @param[out] error_out caller frees; may be NULL.

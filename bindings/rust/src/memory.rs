@@ -187,7 +187,7 @@ impl Memory {
         Answer::read(json)
     }
 
-    /// Takes a session's newest entries into its working memory, to go on after a restart.
+    /// Takes a session's newest entries into its working memory, with what others recorded.
     pub fn load(&self, session_id: &str) -> Result<()> {
         // SAFETY: the text lives during the call.
         call(self.0.store.library(), |error| unsafe {

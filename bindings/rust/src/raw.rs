@@ -796,7 +796,8 @@ pub struct Api {
     /// message that is refused. Results of tools are given references to their calls, as by an import,
     /// unless they have "references": each to the last call of its id, or where it has none, of its
     /// tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
-    /// by these.
+    /// by these. A session's working memory begins with its newest entries, as by varve_memory_load, but
+    /// after varve_memory_clear with what is recorded.
     ///
     /// @param[in]  memory         open memory.
     /// @param[in]  session_id     which conversation.
@@ -815,7 +816,7 @@ pub struct Api {
     ///          "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
     /// @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
     ///          or created. For results of tools a query, which reads the latest 10 calls, or if a call
-    ///          is not among them up to 100
+    ///          is not among them up to 100. For the first of a session also as varve_memory_load
     /// @thread  any
     /// ```
     pub varve_memory_record: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, entry_json: *const c_char, entry_len: usize, id_out: *mut *mut c_char, id_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
@@ -846,8 +847,8 @@ pub struct Api {
     /// ```
     pub varve_memory_context: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, max_tokens: u64, json_out: *mut *mut c_char, json_len_out: *mut usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Replaces the session's working memory with its newest entries, to continue a conversation after a
-    /// restart.
+    /// Replaces the session's working memory with its newest entries: to continue a conversation after
+    /// varve_memory_clear, or one to which others have added.
     ///
     /// @param[in]  memory         open memory.
     /// @param[in]  session_id     which conversation.
@@ -880,7 +881,8 @@ pub struct Api {
     /// ```
     pub varve_memory_save: unsafe extern "C" fn(memory: *mut varve_memory_t, session_id: *const c_char, session_id_len: usize, error_out: *mut *mut varve_error_t) -> varve_status_t,
     /// ```text
-    /// Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+    /// Empties the working memory of all sessions, to begin anew: only what is recorded next is in front
+    /// of the agent. Logs and long-term memory stay as they are.
     ///
     /// @param[in]  memory    open memory.
     /// @param[out] error_out caller frees; may be NULL.

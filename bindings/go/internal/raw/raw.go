@@ -1133,7 +1133,8 @@ func MemoryOpen(store Store, optionsJSON string) (memory Memory, failure *Failur
 // message that is refused. Results of tools are given references to their calls, as by an import,
 // unless they have "references": each to the last call of its id, or where it has none, of its
 // tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
-// by these.
+// by these. A session's working memory begins with its newest entries, as by varve_memory_load, but
+// after varve_memory_clear with what is recorded.
 //
 // @param[in]  memory         open memory.
 // @param[in]  session_id     which conversation.
@@ -1152,7 +1153,7 @@ func MemoryOpen(store Store, optionsJSON string) (memory Memory, failure *Failur
 // "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
 // @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
 // or created. For results of tools a query, which reads the latest 10 calls, or if a call
-// is not among them up to 100
+// is not among them up to 100. For the first of a session also as varve_memory_load
 // @thread  any
 func MemoryRecord(memory Memory, sessionID string, entryJSON string) (id []byte, failure *Failure) {
 	out := new(struct {
@@ -1203,8 +1204,8 @@ func MemoryContext(memory Memory, sessionID string, maxTokens uint64) (json []by
 
 // MemoryLoad is varve_memory_load (memory.h).
 //
-// Replaces the session's working memory with its newest entries, to continue a conversation after a
-// restart.
+// Replaces the session's working memory with its newest entries: to continue a conversation after
+// varve_memory_clear, or one to which others have added.
 //
 // @param[in]  memory         open memory.
 // @param[in]  session_id     which conversation.
@@ -1251,7 +1252,8 @@ func MemorySave(memory Memory, sessionID string) (failure *Failure) {
 
 // MemoryClear is varve_memory_clear (memory.h).
 //
-// Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+// Empties the working memory of all sessions, to begin anew: only what is recorded next is in front
+// of the agent. Logs and long-term memory stay as they are.
 //
 // @param[in]  memory    open memory.
 // @param[out] error_out caller frees; may be NULL.

@@ -743,7 +743,8 @@ class Functions:
         message that is refused. Results of tools are given references to their calls, as by an import,
         unless they have "references": each to the last call of its id, or where it has none, of its
         tool's name, among the latest 100 calls of the session. varve_context_build keeps them together
-        by these.
+        by these. A session's working memory begins with its newest entries, as by varve_memory_load, but
+        after varve_memory_clear with what is recorded.
 
         @param[in]  memory         open memory.
         @param[in]  session_id     which conversation.
@@ -762,7 +763,7 @@ class Functions:
                  "strict"), VARVE_FORMAT_VERSION, VARVE_BAD_HANDLE
         @cost    as varve_session_add, with a read of metadata.json; a session that is not open is opened
                  or created. For results of tools a query, which reads the latest 10 calls, or if a call
-                 is not among them up to 100
+                 is not among them up to 100. For the first of a session also as varve_memory_load
         @thread  any"""
         self.varve_memory_context = _function(
             library, "varve_memory_context", c_int32,
@@ -797,8 +798,8 @@ class Functions:
             (c_void_p, c_char_p, c_size_t, POINTER(c_void_p),))
         """varve_status_t varve_memory_load(varve_memory_t *memory, const char *session_id, size_t session_id_len, varve_error_t **error_out)
 
-        Replaces the session's working memory with its newest entries, to continue a conversation after a
-        restart.
+        Replaces the session's working memory with its newest entries: to continue a conversation after
+        varve_memory_clear, or one to which others have added.
 
         @param[in]  memory         open memory.
         @param[in]  session_id     which conversation.
@@ -835,7 +836,8 @@ class Functions:
             (c_void_p, POINTER(c_void_p),))
         """varve_status_t varve_memory_clear(varve_memory_t *memory, varve_error_t **error_out)
 
-        Empties the working memory of all sessions. Logs and long-term memory stay as they are.
+        Empties the working memory of all sessions, to begin anew: only what is recorded next is in front
+        of the agent. Logs and long-term memory stay as they are.
 
         @param[in]  memory    open memory.
         @param[out] error_out caller frees; may be NULL.

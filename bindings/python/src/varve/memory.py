@@ -51,7 +51,7 @@ class Memory(Handle):
             _call.number_of("tokens", max_tokens))))
 
     def load(self, session_id: str) -> None:
-        """Takes a conversation's newest entries into working memory, after a restart."""
+        """Takes a conversation's newest entries into working memory, with what others recorded."""
         which = _call.text(session_id)
         _call.call(self._api, self._api.varve_memory_load, self._handle, which, len(which))
 
