@@ -1840,8 +1840,8 @@ export interface Raw {
    * 0 nothing is kept, which is not an error.
    *
    * @param[in]  session     open session.
-   * @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters and
-   *                         without blanks at either end; "user", "assistant", a name.
+   * @param[in]  role        who said it: 1 to 128 bytes of UTF-8 without control characters of
+   *                         ASCII and without blanks at either end; "user", "assistant", a name.
    * @param[in]  role_len    [bytes] or VARVE_NUL_TERMINATED.
    * @param[in]  content     any UTF-8 text, NULs included; it is returned unchanged.
    * @param[in]  content_len [bytes] or VARVE_NUL_TERMINATED.
