@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transfer/convert.h"
+
 namespace varve::context {
 
 bool name_calls(const std::string& entry_id, EntryText* message) {
@@ -13,6 +15,15 @@ bool name_calls(const std::string& entry_id, EntryText* message) {
   size_t number = 0;
   for (auto& call : calls) call.call_id = entry_id + "_" + std::to_string(++number);
   return true;
+}
+
+void shorten_call_ids(EntryText* entry) {
+  constexpr size_t kBytesMax = 40;
+  const auto shorten = [](std::string* id) {
+    if (id->size() > kBytesMax) *id = transfer::stable_id("call", *id);
+  };
+  shorten(&entry->call_id);
+  for (auto& turn : entry->turns) shorten(&turn.call_id);
 }
 
 bool has_unnamed_result(const EntryText& results) {

@@ -14,6 +14,10 @@ namespace varve::context {
 // and none has one. Whether it did.
 bool name_calls(const std::string& entry_id, EntryText* message);
 
+// OpenAI's interface refuses ids of more than forty bytes. Of one id, a call and its result have
+// the same afterwards.
+void shorten_call_ids(EntryText* entry);
+
 // Whether an entry has results of which one has no id of its call.
 [[nodiscard]] bool has_unnamed_result(const EntryText& results);
 

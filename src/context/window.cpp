@@ -341,7 +341,9 @@ class Window {
     item.turn_ms = item.timestamp_ms;
     item.turn_key = item.key;
     name_call(item.id, entry);
-    if (name_calls(item.id, entry)) unit->named_calls = entry->turns;
+    const bool are_named = name_calls(item.id, entry);
+    shorten_call_ids(entry);
+    if (are_named) unit->named_calls = entry->turns;
     item.call_ids = call_ids_of(*entry);
     item.is_callable = is_callable(*entry);
     item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();

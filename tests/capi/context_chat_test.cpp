@@ -495,6 +495,35 @@ TEST_F(ContextChat, ACallNamesAToolAsInterfacesTakeIt) {
   EXPECT_NE(chat().text.find("tool_call: ls -l"), std::string::npos) << chat().text;
 }
 
+// OpenAI's interface takes ids of forty bytes at most.
+TEST_F(ContextChat, ALongIdOfACallIsAShortOne) {
+  const std::string most(40, 'm');
+  const std::string long_id(60, 'c');
+  const auto call_of = [](const std::string& id) {
+    return R"({"id":")" + id + R"(","function":{"name":"f"}})";
+  };
+  const auto result_of = [](const std::string& id) {
+    return R"(,{"role":"tool","tool_call_id":")" + id + R"(","content":"x"})";
+  };
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","tool_calls":[)" + call_of(most) + "," +
+                                call_of(long_id + "1") + "," + call_of(long_id + "2") + "]}" +
+                                result_of(most) + result_of(long_id + "2") +
+                                result_of(long_id + "1") + "]")
+                  .ok());
+  add(std::string(50, 'e'), "tool_call", 1, R"({"name":"look"})");
+  ASSERT_TRUE(session.record("tool_result", R"({"name":"look","result":"a swan"})").ok());
+  const Chat chat = this->chat();
+  ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
+  const std::string own = id_in(chat.messages[1]);
+  const std::string second = id_in(chat.messages[4]);
+  const std::string first = id_in(chat.messages[5]);
+  for (const auto& id : {own, second, first}) EXPECT_EQ(id.size(), 37U) << id;
+  EXPECT_EQ(chat.told, "> " + own + " look {}\ntool " + own + ": a swan\n> " + most + " f {}\n> " +
+                           first + " f {}\n> " + second + " f {}\ntool " + most + ": x\ntool " +
+                           second + ": x\ntool " + first + ": x");
+}
+
 // As a message each takes more than as a line of what is recalled.
 TEST_F(ContextChat, ACallThatIsAnsweredOftenIsInWhereItsMessagesHadNoRoom) {
   add("call", "tool_call", 1, R"({"name":"look","call_id":"c1"})");

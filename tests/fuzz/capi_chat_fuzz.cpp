@@ -84,6 +84,7 @@ void check_block(std::string_view text, char mark) {
 void open_calls_of(const Tree& message, std::set<std::string>* open_calls) {
   for (const Tree& call : message.get("tool_calls")->items()) {
     require(call.get_string("type") == "function" && !call.get_string("id").empty());
+    require(call.get_string("id").size() <= 40);
     require(open_calls->insert(call.get_string("id")).second);
     const Tree* function = call.get("function");
     require(function != nullptr && !function->get_string("name").empty());
