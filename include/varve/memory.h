@@ -18,8 +18,8 @@
  * "tool_call" of one that calls tools, "tool_result" of one with results, else "message". In the
  * log the role is part of the content, {"role","message"}, where queries find it, and so are who
  * says it ("name") and what is called, answered and refused ("tool_calls", "function_call",
- * "tool_call_id", "tool_name", "refusal"); varve_memory_context returns messages in the form in
- * which they were given.
+ * "parts", "tool_call_id", "tool_name", "refusal"); varve_memory_context returns messages in the
+ * form in which they were given.
  *
  * Working memory selects entries and the log holds them: an entry that is deleted or expires leaves
  * every tier at once, whoever deletes it. docs/tiers.md is a short introduction.

@@ -169,8 +169,11 @@ class LineReader {
     return item_.substr(0, item_.size() - std::min(item_.size(), transfer::kItemCall.size()));
   }
 
-  // A result may come in parts, whose bytes are long and say nothing.
+  // A result may come in parts, whose bytes are long and say nothing. The content of a message is
+  // null where nothing was said but in parts beside it.
   std::string text_of_outcome(std::string_view value) {
+    if (value == "null" && is_string(find("role"))) value = find("parts");
+    if (value.empty()) return {};
     if (!value.starts_with('[') || value.find("\"type\"") == std::string_view::npos) {
       return text_of_said(value, false);
     }

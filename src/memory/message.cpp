@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 4> kOfTheLog = {"batch", "checksum", "sch
 
 // What a message says, calls or answers beside its content, and who says it. In the log it is in
 // the content, where queries and contexts look.
-constexpr std::array<std::string_view, 6> kSaidBesideContent = {
-    "function_call", "name", "refusal", "tool_call_id", "tool_calls", "tool_name"};
+constexpr std::array<std::string_view, 7> kSaidBesideContent = {
+    "function_call", "name", "parts", "refusal", "tool_call_id", "tool_calls", "tool_name"};
 
 bool is_role(std::string_view text) {
   return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);

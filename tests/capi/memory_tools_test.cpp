@@ -84,6 +84,21 @@ tool t1: wet
 user: And now?)");
 }
 
+// As Gemini has them, and as a memory gives back what was imported.
+TEST_F(MemoryTools, CallsAndResultsAmongPartsBesideTheContentAreTurns) {
+  record(R"({"role":"user","content":"Rain in Lund?"})");
+  const std::string call =
+      record(R"({"role":"model","content":null,"parts":[)"
+             R"({"functionCall":{"id":"c1","name":"rain","args":{"in":"Lund"}}}]})");
+  const std::string result =
+      record(R"({"role":"user","content":null,"parts":[)"
+             R"({"functionResponse":{"id":"c1","name":"rain","response":{"result":"wet"}}}]})");
+  EXPECT_EQ(references_of(result), call);
+  EXPECT_EQ(chat(), R"(user: Rain in Lund?
+> c1 rain {"in":"Lund"}
+tool c1: rain wet)");
+}
+
 // Of one id, or of a name where there is no id, as Ollama has it.
 TEST_F(MemoryTools, AResultAnswersTheLastCall) {
   const auto call = [&](const std::string& more) {

@@ -65,6 +65,10 @@ TEST(EntryText, OfAMemberThatIsNullIsThatOfTheNext) {
   EXPECT_EQ(shown("finding", R"({"text":null})"), R"(finding: {"text":null})");
   EXPECT_EQ(shown("tool_result", R"({"name":"f","result":null})"), "tool_result: f null");
   EXPECT_EQ(shown("tool_result", R"({"name":null,"message":"ok"})"), "tool_result: ok");
+  EXPECT_EQ(shown("tool_result", R"({"role":"tool","message":null,"name":"f"})"), "tool_result: f");
+  EXPECT_EQ(shown("tool_result", R"({"role":"user","message":null,"parts":[)"
+                                 R"({"functionResponse":{"name":"f","response":{"n":1}}}]})"),
+            R"(tool_result: f {"n":1})");
   EXPECT_EQ(shown("tool_call", R"({"name":"f","arguments":null})"), "tool_call: f");
   EXPECT_EQ(shown("tool_call", R"({"name":"f","args":null,"id":7})"), "tool_call: f");
 }

@@ -41,6 +41,9 @@ TEST(Message, WhatIsSaidBesideTheContentIsInTheContentOfTheEntry) {
   EXPECT_EQ(entry_of(R"({"role":"tool","tool_call_id":"t","tool_name":"f","content":"x"})"),
             R"({"content":{"message":"x","role":"tool","tool_call_id":"t","tool_name":"f"},)"
             R"("type":"tool_result"})");
+  EXPECT_EQ(entry_of(R"({"role":"model","content":null,"parts":[{"functionCall":{"name":"f"}}]})"),
+            R"({"content":{"message":null,"parts":[{"functionCall":{"name":"f"}}],"role":"model"},)"
+            R"("type":"tool_call"})");
   EXPECT_EQ(entry_of(R"({"role":"user","content":"Hi","name":"Ann"})"),
             R"({"content":{"message":"Hi","name":"Ann","role":"user"},"type":"message"})");
   const std::string_view of_nobody = R"({"content":"x","tool_calls":[],"type":"observation"})";
@@ -54,6 +57,7 @@ TEST(Message, ComesBackAsItWasGiven) {
         R"({"content":"","function_call":{},"refusal":"No.","role":"assistant","type":"message"})",
         R"({"content":"x","role":"tool","tool_call_id":"t1","type":"tool_result"})",
         R"({"content":[{"id":"t1","type":"tool_use"}],"role":"assistant","type":"tool_call"})",
+        R"({"content":null,"parts":[{"functionCall":{}}],"role":"model","type":"tool_call"})",
         R"({"content":{"message":"x","role":"a"},"role":"b","tool_calls":[],"type":"message"})",
         R"({"content":null,"role":"assistant","tool_calls":[{"id":"t1"}],"type":"message"})",
         R"({"content":{"message":"x"},"role":"user","type":"message"})",
