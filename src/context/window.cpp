@@ -345,7 +345,7 @@ class Window {
     shorten_call_ids(entry);
     if (are_named) unit->named_calls = entry->turns;
     item.call_ids = call_ids_of(*entry);
-    item.is_callable = is_callable(*entry);
+    item.is_callable = !entry->turns.empty() || !entry->tool.empty();
     item.is_one_result = is_result(item) && item.call_ids.size() == 1 && entry->said.empty();
     item.rank = rank;
     if (!entry->is_tool && is_blank(entry->text)) return true;  // as of a model that only thought
@@ -364,12 +364,6 @@ class Window {
     if (entry->turns.size() > 1) return;
     std::string& call_id = entry->turns.empty() ? entry->call_id : entry->turns.front().call_id;
     if (call_id.empty()) call_id = id;
-  }
-
-  static bool is_callable(const EntryText& entry) {
-    if (entry.turns.empty()) return !entry.tool.empty();
-    return std::none_of(entry.turns.begin(), entry.turns.end(),
-                        [](const auto& turn) { return turn.tool.empty(); });
   }
 
   static std::vector<std::string> call_ids_of(const EntryText& entry) {

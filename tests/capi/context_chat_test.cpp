@@ -480,48 +480,87 @@ tool c"5: a swan)");
   EXPECT_LE(small.object().at("token_count").as_int64(), 20);
 }
 
+TEST_F(ContextChat, CallsWithoutIdsHaveShortOnesWhateverThatOfTheirEntryIs) {
+  const std::string entry_id(128, 'e');
+  add(entry_id, "tool_call", 1,
+      R"({"role":"assistant","tool_calls":[{"function":{"name":"f"}},{"function":{"name":"g"}}]})");
+  for (const std::string name : {"g", "f"}) {
+    ASSERT_TRUE(session
+                    .add(R"({"type":"tool_result","references":[")" + entry_id +
+                         R"("],"content":{"role":"tool","message":"x","tool_name":")" + name +
+                         R"("},"timestamp":"2026-01-05T10:02:00Z"})")
+                    .ok());
+  }
+  const Chat chat = this->chat();
+  ASSERT_EQ(chat.messages.size(), 3U) << chat.text;
+  const std::string g = id_in(chat.messages[1]);
+  const std::string f = id_in(chat.messages[2]);
+  EXPECT_EQ(g.size(), 37U) << g;
+  EXPECT_EQ(chat.told, "> " + f + " f {}\n> " + g + " g {}\ntool " + g + ": x\ntool " + f + ": x");
+}
+
+// A server has run it already: it is said beside the call that it leaves to the program.
+TEST_F(ContextChat, ACallOfTheServersIsSaidBesideAnother) {
+  ASSERT_TRUE(session
+                  .import_lines(R"([{"role":"assistant","content":[
+        {"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"sun"}},
+        {"type":"tool_use","id":"t","name":"f","input":{}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}])")
+                  .ok());
+  EXPECT_EQ(chat().told, R"(assistant: web_search {"query":"sun"}
+> t f {}
+tool t: x)");
+}
+
+TEST_F(ContextChat, AResultThatIsATextHasTheIdOfItsCall) {
+  add("call", "tool_call", 1, R"({"name":"look","call_id":"c1"})");
+  ASSERT_TRUE(session
+                  .add(R"({"type":"tool_result","content":"a swan","references":["call"],)"
+                       R"("timestamp":"2026-01-05T10:02:00Z"})")
+                  .ok());
+  EXPECT_EQ(chat().told, R"(> c1 look {}
+tool c1: a swan)");
+}
+
 // No interface takes a call that names no tool, or a name with other characters.
 TEST_F(ContextChat, ACallNamesAToolAsInterfacesTakeIt) {
-  add("unnamed", "tool_call", 1, R"("ls -l")");
-  ASSERT_TRUE(session.record("tool_result", R"({"call_id":"x","result":"none"})").ok());
+  add("unnamed", "tool_call", 1, R"({"arguments":"ls -l","call_id":"c0"})");
+  ASSERT_TRUE(session.record("tool_result", R"({"call_id":"c0","result":"none"})").ok());
   add("call", "tool_call", 3,
-      json::serialize(json::object{{"name", "files.l\u00edst/" + std::string(70, 'x')},
+      json::serialize(json::object{{"name", "my-files.l\u00edst/" + std::string(70, 'x')},
                                    {"arguments", "ls -l"},
                                    {"call_id", "c1"}}));
   add("result", "tool_result", 4, R"({"result":"a.txt","call_id":"c1"})");
-  const std::string name = "files_l_st_" + std::string(53, 'x');
+  const std::string name = "my-files_l_st_" + std::string(50, 'x');
   EXPECT_TRUE(chat().told.ends_with("\n> c1 " + name + " {\"input\":\"ls -l\"}\ntool c1: a.txt"))
       << chat().told;
   EXPECT_NE(chat().text.find("tool_call: ls -l"), std::string::npos) << chat().text;
+  EXPECT_NE(chat().text.find("tool_result: none"), std::string::npos) << chat().text;
 }
 
 // OpenAI's interface takes ids of forty bytes at most.
 TEST_F(ContextChat, ALongIdOfACallIsAShortOne) {
   const std::string most(40, 'm');
-  const std::string long_id(60, 'c');
-  const auto call_of = [](const std::string& id) {
-    return R"({"id":")" + id + R"(","function":{"name":"f"}})";
-  };
-  const auto result_of = [](const std::string& id) {
-    return R"(,{"role":"tool","tool_call_id":")" + id + R"(","content":"x"})";
-  };
-  ASSERT_TRUE(session
-                  .import_lines(R"([{"role":"assistant","tool_calls":[)" + call_of(most) + "," +
-                                call_of(long_id + "1") + "," + call_of(long_id + "2") + "]}" +
-                                result_of(most) + result_of(long_id + "2") +
-                                result_of(long_id + "1") + "]")
-                  .ok());
+  std::string calls;
+  std::string results;
+  for (const auto& id : {most, std::string(60, 'c') + "1", std::string(60, 'c') + "2"}) {
+    calls += (calls.empty() ? "" : ",") + (R"({"id":")" + id + R"(","function":{"name":"f"}})");
+    results += R"(,{"role":"tool","tool_call_id":")" + id + R"(","content":"x"})";
+  }
+  ASSERT_TRUE(
+      session.import_lines(R"([{"role":"assistant","tool_calls":[)" + calls + "]}" + results + "]")
+          .ok());
   add(std::string(50, 'e'), "tool_call", 1, R"({"name":"look"})");
   ASSERT_TRUE(session.record("tool_result", R"({"name":"look","result":"a swan"})").ok());
   const Chat chat = this->chat();
   ASSERT_EQ(chat.messages.size(), 6U) << chat.text;
   const std::string own = id_in(chat.messages[1]);
-  const std::string second = id_in(chat.messages[4]);
-  const std::string first = id_in(chat.messages[5]);
-  for (const auto& id : {own, second, first}) EXPECT_EQ(id.size(), 37U) << id;
+  const std::string first = id_in(chat.messages[4]);
+  const std::string second = id_in(chat.messages[5]);
+  for (const auto& id : {own, first, second}) EXPECT_EQ(id.size(), 37U) << id;
   EXPECT_EQ(chat.told, "> " + own + " look {}\ntool " + own + ": a swan\n> " + most + " f {}\n> " +
                            first + " f {}\n> " + second + " f {}\ntool " + most + ": x\ntool " +
-                           second + ": x\ntool " + first + ": x");
+                           first + ": x\ntool " + second + ": x");
 }
 
 // As a message each takes more than as a line of what is recalled.

@@ -165,7 +165,6 @@ TEST(EntryText, OfAResultHasItsErrorToo) {
   EXPECT_EQ(shown("tool_result", R"({"role":"tool","tool_call_id":"c"})"), "tool_result: ");
 }
 
-// As an import leaves messages of the APIs of OpenAI and Anthropic.
 // As servers of the Model Context Protocol answer.
 TEST(EntryText, OfAResultInPartsIsTheirText) {
   const std::string said = R"({"type":"text","text":"2 files"})";
@@ -180,6 +179,9 @@ TEST(EntryText, OfAResultInPartsIsTheirText) {
   EXPECT_EQ(shown("tool_result", R"({"name":"f","output":[{"type":"input_text","text":"a"},)"
                                  R"({"type":"input_image","image_url":"data:,x"}]})"),
             "tool_result: f a\n\n[input_image]");
+  EXPECT_EQ(shown("tool_result", R"({"name":"f","content":[{"type":"image","source":{"data":"x"}},)"
+                                 R"({"type":"text","text":"a","annotations":null,"extra":null}]})"),
+            "tool_result: f [image]\n\na");
   EXPECT_EQ(shown("tool_result", R"({"name":"f","content":[{"type":"text","text":""}]})"),
             "tool_result: f");
 }
@@ -189,7 +191,7 @@ TEST(EntryText, OfAResultThatOnlyLooksLikePartsIsAllOfIt) {
        {R"([])", R"([1,"a"])", R"([{"text":"Inn","type":"hotel"}])", R"([{"text":"Inn"}])",
         R"([{"text":"a","type":"text"},{"name":"Inn","type":"hotel"}])",
         R"([{"text":7,"type":"text"}])", R"([{"beds":2,"text":"Inn","type":"text"}])",
-        R"([{"name":"Inn","type":"image"}])"}) {
+        R"([{"name":"Inn","type":"image"}])", R"([{"type":"image"}])"}) {
     EXPECT_EQ(shown("tool_result", R"({"name":"f","result":)" + result + "}"),
               "tool_result: f " + result);
   }
@@ -197,6 +199,7 @@ TEST(EntryText, OfAResultThatOnlyLooksLikePartsIsAllOfIt) {
             R"(tool_call: f [{"text":"a","type":"text"}])");
 }
 
+// As an import leaves messages of the APIs of OpenAI and Anthropic.
 TEST(EntryText, OfAMessageWithCallsHasEachOfThemAfterWhatWasSaid) {
   const std::string two =
       R"("tool_calls":[)"
