@@ -128,6 +128,7 @@ TEST(Column, DecimalsOfFewDigitsAreWholeNumbers) {
   EXPECT_EQ(width_of<double>({0.1 + 0.2, 0.5, 0.25}), 7U) << "not 0.3";
   EXPECT_EQ(width_of<double>({-0.5, 0.5, 0.25}), 8U);
   EXPECT_EQ(width_of<double>({1e300, 1e12, 0.5}), 8U);
+  EXPECT_EQ(width_of<double>({1e12, 0.5, 0.25}), 8U) << "too large, though six bytes would do";
   std::vector<double> hundredths;
   for (int i = 0; i <= 100; ++i) hundredths.push_back(i / 100.0);
   EXPECT_EQ(width_of(hundredths), 1U);

@@ -184,7 +184,7 @@ TEST_F(Unspaced, AQuestionMarkBetweenSentencesAsks) {
       << "what the wildcard finds comes first";
   EXPECT_EQ(found("+京都?住む"), "tokyo");
   EXPECT_EQ(found("会下?"), "rain") << "at the end it asks, too";
-  for (const auto text : {"雨?下雨", "下雨?雨", "下雨*?会下", "会下??会下"})
+  for (const auto text : {"雨?下雨", "下雨?雨", "下雨*?会下", "会下??会下", "会x?下雨"})
     EXPECT_EQ(found(text), "") << text;
 }
 
