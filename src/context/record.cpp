@@ -16,6 +16,7 @@
 #include "json/object_reader.h"
 #include "json/tree.h"
 #include "session/answered_calls.h"
+#include "transfer/convert.h"
 
 namespace varve::context {
 
@@ -69,13 +70,19 @@ class Recorder {
       return json::invalid_at(payload, root, "must be an object, or the content as a string");
     }
     VARVE_TRY(make_content());
-    entry_.set("type", Tree::string(kind_.type));
+    entry_.set("type", Tree::string(type()));
+    if (!kind_.role.empty()) VARVE_TRY(session::refer_to_calls(session_, &entry_));
     auto id = session_.add(entry_.canonical());
     if (!id.ok()) return json::without_offset(id.status());
     return id;
   }
 
  private:
+  // A message that calls tools or has results among its parts is what an import makes of it.
+  [[nodiscard]] std::string_view type() const {
+    return kind_.role.empty() ? kind_.type : transfer::type_of_message(content_);
+  }
+
   void take_members(json::Value payload) {
     payload.for_each_member([&](std::string_view name, json::Value value) {
       const bool is_entrys =

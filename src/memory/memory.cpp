@@ -169,20 +169,13 @@ Result<std::string> Memory::record(std::string_view session_id, std::string_view
   return id;
 }
 
-// As an import: a context keeps a call and its results together by the references.
 Status Memory::refer_to_calls(std::string_view session_id, json::Tree* entry) {
-  if (entry->get_string("type") != "tool_result" || entry->get("references") != nullptr) return {};
-  if (!entry->get("content")->is_object()) return {};
+  if (entry->get_string("type") != "tool_result") return {};
   const auto session = open(session_id);
   if (session.code() == Code::kNotFound) return {};  // there are no calls yet
   VARVE_TRY(session);
-  const auto found = session::calls_answered_by(**session, *entry);
-  if (found.code() == Code::kNotFound) return {};  // it has just ended
-  VARVE_TRY_ASSIGN(const auto calls, found);
-  json::Tree references = json::Tree::array();
-  for (const auto& id : calls) references.push(json::Tree::string(id));
-  if (!calls.empty()) entry->set("references", std::move(references));
-  return {};
+  Status referred = session::refer_to_calls(**session, entry);
+  return referred.code() == Code::kNotFound ? Status() : referred;  // or it has just ended
 }
 
 Result<json::Tree> Memory::context(std::string_view session_id, uint64_t tokens_max) {

@@ -38,4 +38,14 @@ Result<std::vector<std::string>> calls_answered_by(Session& session, const json:
   return calls.answered_by(message);
 }
 
+Status refer_to_calls(Session& session, json::Tree* entry) {
+  if (entry->get_string("type") != "tool_result" || entry->get("references") != nullptr) return {};
+  if (!entry->get("content")->is_object()) return {};
+  VARVE_TRY_ASSIGN(const auto calls, calls_answered_by(session, *entry));
+  json::Tree references = json::Tree::array();
+  for (const auto& id : calls) references.push(json::Tree::string(id));
+  if (!calls.empty()) entry->set("references", std::move(references));
+  return {};
+}
+
 }  // namespace varve::session

@@ -18,4 +18,8 @@ constexpr int kOpenCallsMax = 100;
 // result has its own.
 Result<std::vector<std::string>> calls_answered_by(Session& session, const json::Tree& message);
 
+// Gives an entry with results these ids as its references, unless it has some: a context keeps a
+// call and its results together by them.
+Status refer_to_calls(Session& session, json::Tree* entry);
+
 }  // namespace varve::session

@@ -18,12 +18,12 @@ std::optional<uint64_t> hash_of(const Tree* text) {
 }  // namespace
 
 // An import leaves the parts of a message beside its text, or in "content_parts"; one that was
-// recorded as it is has them under "message". An item of a response, which has no role, is the call
-// itself. The name of one who speaks is that of no tool.
+// recorded as it is has them under "message" or "content". An item of a response, which has no
+// role, is the call itself. The name of one who speaks is that of no tool.
 std::vector<ChatCalls::Key> ChatCalls::keys_of_calls(const Tree& entry) {
   const Tree& content = *entry.get("content");
   std::vector<Key> keys;
-  for (const Tree* call : call_objects(content, {"parts", "content_parts", "message"})) {
+  for (const Tree* call : call_objects(content, {"parts", "content_parts", "message", "content"})) {
     keys.push_back({hash_of(id_of_call(*call)), hash_of(tool_of(called_in(*call)))});
   }
   if (content.get_string("role").empty() && entry.get_string("type") == "tool_call") {
@@ -47,7 +47,8 @@ std::vector<ChatCalls::Key> ChatCalls::keys_of_answers(const Tree& entry) {
     if (!own.name) own.name = hash_of(content.get("name"));
   }
   std::vector<Key> keys = {own};
-  for (const Tree* result : result_objects(content, {"parts", "content_parts", "message"})) {
+  for (const Tree* result :
+       result_objects(content, {"parts", "content_parts", "message", "content"})) {
     keys.push_back({hash_of(call_id_of(*result)), hash_of(tool_of(*result))});
   }
   return keys;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "client.h"
+#include "context_answers.h"
 
 namespace varve_test {
 namespace {
@@ -46,6 +47,29 @@ TEST_F(ContextRecord, AContentOfNullIsAnEmptyText) {
             json::parse(R"({"role":"assistant","message":"","refusal":"No."})"));
   EXPECT_EQ(record("user_message", R"({"content":null,"message":"hi"})").at("content"),
             json::parse(R"({"role":"user","content":null,"message":"hi"})"));
+}
+
+// As an import makes of it, so that in a chat it is a turn with its results.
+TEST_F(ContextRecord, AMessageWithCallsAndOneWithResultsAreOfTheirTypes) {
+  const json::object call =
+      record("assistant_message", R"({"content":[{"type":"text","text":"I look."},)"
+                                  R"({"type":"tool_use","id":"t1","name":"look","input":{}}]})");
+  EXPECT_EQ(call.at("type").as_string(), "tool_call");
+  const json::object result =
+      record("user_message", R"({"content":[{"type":"tool_result","tool_use_id":"t1",)"
+                             R"("content":"a swan"},{"type":"text","text":"And?"}]})");
+  EXPECT_EQ(result.at("type").as_string(), "tool_result");
+  EXPECT_EQ(result.at("references"), json::value({call.at("id")}));
+  record("assistant_message", R"({"content":null,"tool_calls":[)"
+                              R"({"id":"c2","function":{"name":"hear","arguments":"{}"}}]})");
+  record("tool_result", R"({"call_id":"c2","result":"a heron"})");
+  const Answer chat = session.context(R"({"format":"chat"})");
+  EXPECT_EQ(told_chat(json::parse(text_of(chat)).as_array()), R"(assistant: I look.
+> t1 look {}
+tool t1: a swan
+user: And?
+> c2 hear {}
+tool c2: a heron)");
 }
 
 TEST_F(ContextRecord, ACallHasTheInputThatItCameWith) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "context/build.h"
+#include "context/record.h"
 #include "fuzz/memory_host.h"
 #include "fuzz/require.h"
 #include "json/tree.h"
@@ -43,20 +44,19 @@ void check_import(varve::session::Session& session, std::string_view text) {
   require(count(*again, "refused_total") == count(*first, "refused_total"));
 }
 
-// As varve_memory_record does. Messages that are refused are left out.
+// As varve_context_record does, or where it knows no such role varve_memory_record. Messages that
+// are refused are left out.
 void record(varve::session::Session& session, const Tree& said) {
+  const std::string kind = said.get_string("role") + "_message";
+  if (kind == "user_message" || kind == "assistant_message") {
+    const auto added = varve::context::record(session, kind, said.canonical());
+    require(added.ok() || added.code() != varve::Code::kIo);
+    return;
+  }
   auto message = varve::memory::read_message(said.canonical());
   if (!message.ok()) return;
   Tree entry = varve::memory::entry_of_message(*std::move(message));
-  const bool is_result = entry.get_string("type") == "tool_result" &&
-                         entry.get("content")->is_object() && entry.get("references") == nullptr;
-  if (is_result) {
-    const auto calls = varve::session::calls_answered_by(session, entry);
-    require(calls.ok());
-    Tree references = Tree::array();
-    for (const auto& id : *calls) references.push(Tree::string(id));
-    if (!calls->empty()) entry.set("references", std::move(references));
-  }
+  require(varve::session::refer_to_calls(session, &entry).ok());
   const auto added = session.add(entry.canonical());
   require(added.ok() || added.code() != varve::Code::kIo);
 }

@@ -1693,10 +1693,12 @@ func ContextBuild(session Session, requestJSON string) (json []byte, failure *Fa
 //
 // A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
 // relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
-// its content. A call_id is a string, or null for none. A tool_result gets a reference to its call:
-// the last one with its call_id, or without one, unless its references name a call, the last one
-// with its tool_call_id, or else the last one of its name that has no result. An id is also that
-// of a call in an imported message, among the latest hundred calls.
+// its content. A message is of the type "message"; one that calls tools, in "tool_calls" or among
+// the parts of its content, a "tool_call"; one with results among its parts a "tool_result" that
+// refers to their calls, as an imported one does. A call_id is a string, or null for none. A
+// tool_result gets a reference to its call: the last one with its call_id, or without one, unless
+// its references name a call, the last one with its tool_call_id, or else the last one of its name
+// that has no result. An id is also that of a call in a message, among the latest hundred calls.
 // Required: for a message its content, or "message" or "text"; for a call its name; for a result
 // its name or call_id; for the others any member.
 //
