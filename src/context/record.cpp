@@ -237,7 +237,7 @@ class Recorder {
   }
 
   // The last call that has the id in one of these members, the first of which counts most, or else
-  // in an imported message.
+  // in a message.
   Result<std::string> call_of_id(const Tree& call_id,
                                  std::initializer_list<std::string_view> members) {
     for (const std::string_view member : members) {
@@ -247,7 +247,7 @@ class Recorder {
     return call_of_message(call_id);
   }
 
-  // Of a chat that was imported and goes on: its messages have the ids of their calls in lists.
+  // Of a chat as an API has it: its messages have the ids of their calls in lists.
   Result<std::string> call_of_message(const Tree& call_id) {
     Tree result = object_of("content", object_of("call_id", call_id));
     result.set("type", Tree::string("tool_result"));
