@@ -49,6 +49,22 @@ class Terminal(CliTest):
         narrow = self.run_in_terminal("ls", "--color", "never", environment={"COLUMNS": "20"})[1]
         self.assertLessEqual(max(len(line) for line in narrow.split("\r\n")), 20)
 
+    def test_what_is_seen_as_one_character_is_not_cut(self):
+        # A vowel sign, a tone of skin, what joiners make one picture of, a flag.
+        shown_as_one = ("बा", "👍🏽", "👩🏽‍💻", "👨‍👩‍👧‍👦", "🇯🇵")
+        self.run_cli("create", "notes")
+        for n, one in enumerate(shown_as_one):
+            self.run_cli("add", "notes", 50 * one, "--id", f"n{n}", "--tag", "all")
+        for columns in range(30, 46):
+            for words in (["log", "notes", "--oneline"], ["log", "notes"],
+                          ["search", "-s", "notes", "--tag", "all"],
+                          ["search", "-s", "notes", "--color", "always", "ब* 👍 💻 👧 🇯🇵"]):
+                text = self.run_in_terminal(*words, columns=columns)[1]
+                for one in shown_as_one:
+                    text = text.replace(one, "")
+                with self.subTest(words, columns=columns):
+                    self.assertEqual(set(text) & set("".join(shown_as_one)), set())
+
     def test_the_time_gives_way_to_the_text(self):
         self.notes(1)
         for columns, has_time in ((59, True), (58, False)):

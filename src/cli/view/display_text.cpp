@@ -1,5 +1,6 @@
 #include "cli/view/display_text.h"
 
+#include <utf8proc.h>
 #include <wchar.h>
 
 #include <algorithm>
@@ -58,9 +59,9 @@ void wrap_line(std::string_view line, size_t width, std::vector<std::string>& ou
     size_t break_at = std::string_view::npos;  // after the last space that fits
     while (!rest.empty()) {
       const std::string_view before = rest;
-      const Character character = take_character(rest);
-      const size_t columns = width_of(character);
-      if (character.code_point == ' ') break_at = line.size() - before.size();
+      const std::string_view grapheme = take_grapheme(rest, width);
+      const size_t columns = display_width(grapheme);
+      if (grapheme == " ") break_at = line.size() - before.size();
       if (used + columns > width && used > 0) {
         rest = before;
         break;
@@ -99,6 +100,27 @@ Character take_character(std::string_view& text) {
   const Character character{code_point, text.substr(0, length)};
   text.remove_prefix(length);
   return character;
+}
+
+std::string_view take_grapheme(std::string_view& text, size_t columns) {
+  std::string_view rest = text;
+  Character last = take_character(rest);
+  size_t used = width_of(last);
+  utf8proc_int32_t state = 0;
+  while (!rest.empty()) {
+    std::string_view behind = rest;
+    const Character next = take_character(behind);
+    used += width_of(next);
+    const bool is_end =
+        utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(last.code_point),
+                                         static_cast<utf8proc_int32_t>(next.code_point), &state);
+    if (is_end || used > columns) break;
+    last = next;
+    rest = behind;
+  }
+  const std::string_view grapheme = text.substr(0, text.size() - rest.size());
+  text = rest;
+  return grapheme;
 }
 
 std::string printable(std::string_view text, Lines lines) {
@@ -163,7 +185,7 @@ std::string truncate(std::string_view text, size_t width) {
   size_t used = 0;
   while (!rest.empty()) {
     const std::string_view before = rest;
-    used += width_of(take_character(rest));
+    used += display_width(take_grapheme(rest, width - 1));
     if (used > width - 1) {
       return std::string(text.substr(0, text.size() - before.size())) + std::string(kEllipsis);
     }

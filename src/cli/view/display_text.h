@@ -29,10 +29,14 @@ struct Character {
 // Takes the first character off `text`, which is not empty. A malformed byte gives U+FFFD.
 Character take_character(std::string_view& text);
 
+// Takes what people see as one character off `text`, which is not empty: a letter with its marks, a
+// flag, a picture that joiners make of several. One wider than so many columns is taken in pieces.
+std::string_view take_grapheme(std::string_view& text, size_t columns);
+
 // How many columns `text` takes.
 [[nodiscard]] size_t display_width(std::string_view text);
 
-// At most `width` columns, ending in "…" if something was cut; never cuts a character in two. Width
+// At most `width` columns, ending in "…" if something was cut; never cuts a grapheme in two. Width
 // 0: no limit.
 [[nodiscard]] std::string truncate(std::string_view text, size_t width);
 

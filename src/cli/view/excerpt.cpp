@@ -17,9 +17,8 @@ class Window {
   Window(std::string_view text, size_t columns) : columns_(columns) {
     const size_t size = text.size();
     while (!text.empty()) {
-      const Character character = take_character(text);
-      starts_.push_back({size - text.size() - character.bytes.size(), width_});
-      width_ += display_width(character.bytes);
+      starts_.push_back({size - text.size(), width_});
+      width_ += display_width(take_grapheme(text, columns));
     }
     starts_.push_back({size, width_});
   }
@@ -30,6 +29,16 @@ class Window {
   };
 
   [[nodiscard]] bool fits() const { return width_ <= columns_; }
+
+  // With the whole of the characters, as people see them, that a match is in.
+  [[nodiscard]] Range with_whole_characters(const Match& match) const {
+    const auto is_before = [](size_t at, const Start& start) { return at < start.offset; };
+    const auto behind_first =
+        std::upper_bound(starts_.begin(), starts_.end(), match.start, is_before);
+    const auto behind_last =
+        std::upper_bound(behind_first, starts_.end(), match.end - 1, is_before);
+    return {std::prev(behind_first)->offset, behind_last->offset};
+  }
 
   // Begins about a quarter of the columns before `offset`, at a word's beginning if one is near.
   [[nodiscard]] Range around(std::string_view text, size_t offset) const {
@@ -106,13 +115,13 @@ std::string excerpt(std::string_view text, const std::vector<Match>& matches, si
   std::string out(range.start > 0 ? kOmission : "");
   size_t at = range.start;
   for (size_t i = 0; i < matches.size(); ++i) {
-    const size_t start = matches[i].start;
-    size_t end = matches[i].end;
+    auto [start, end] = window.with_whole_characters(matches[i]);
     if (start < at || end > range.end) continue;
     // What touches is painted as one, as pairs of characters are that make up a word.
     for (; i + 1 < matches.size() && matches[i + 1].start == end; ++i) {
-      if (matches[i + 1].end > range.end) break;
-      end = matches[i + 1].end;
+      const size_t next_end = window.with_whole_characters(matches[i + 1]).end;
+      if (next_end > range.end) break;
+      end = next_end;
     }
     out += text.substr(at, start - at);
     out += terminal.paint(Style::kMatch, text.substr(start, end - start));
