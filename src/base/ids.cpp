@@ -60,7 +60,7 @@ bool is_valid_id(std::string_view id) noexcept {
 Status check_id(std::string_view id, std::string_view what, std::string_view member) {
   if (is_valid_id(id)) return {};
   return {Code::kInvalidArgument,
-          std::string(what) + " is 1 to 128 letters, digits, '_' and '-', not starting with '-'",
+          std::string(what) + " is 1 to 128 of A-Z a-z 0-9 _ -, not starting with -",
           {.member = std::string(member)}};
 }
 

@@ -96,9 +96,9 @@ std::string limit_hint(const std::string& root, std::string_view message) {
 // Shows an impossible id as it was given: to the library it is a member of the options.
 void name_wrong_id(Failure& failure, std::string_view member, const std::string& id) {
   if (id.empty() || !is_about(failure, member)) return;
-  failure.message = "'" + id +
-                    "' is not a session id: it must be 1 to 128 letters, digits, '_' and '-', and "
-                    "not start with '-'";
+  failure.message =
+      "'" + id +
+      "' is not a session id: it must be 1 to 128 of A-Z a-z 0-9 _ -, not starting with -";
 }
 
 }  // namespace

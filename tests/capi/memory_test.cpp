@@ -514,7 +514,7 @@ TEST(MemoryErrors, IdsAreChecked) {
     EXPECT_EQ(memory.load(id).status, VARVE_INVALID_ARGUMENT) << id;
     const auto removed = memory.remove(id);
     EXPECT_EQ(removed.status, VARVE_INVALID_ARGUMENT) << id;
-    EXPECT_NE(removed.message.find("1 to 128 letters"), std::string::npos) << removed.message;
+    EXPECT_NE(removed.message.find("1 to 128 of A-Z"), std::string::npos) << removed.message;
   }
   ASSERT_TRUE(memory.record("chat", R"({"id":"a","content":"x"})").ok());
   EXPECT_EQ(memory.record("chat", R"({"id":"a","content":"y"})").outcome.status,

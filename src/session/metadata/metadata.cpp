@@ -324,7 +324,7 @@ Result<CreateOptions> parse_create_options(std::string_view text) {
   read_stores(reader);
   const auto id = reader.read_any("session_id");
   if (id && !is_valid_id(options.session_id)) {
-    reader.fail(*id, "must be 1 to 128 letters, digits, '_' and '-', not starting with '-'");
+    reader.fail(*id, "must be 1 to 128 of A-Z a-z 0-9 _ -, not starting with -");
   }
   read_if_exists(reader, &options);
   VARVE_TRY(reader.finish());
