@@ -50,14 +50,14 @@ std::u32string_view plain_form(char32_t c) {
 }
 
 // Accents; the points of Hebrew; the vowels, the hamza on a letter, the signs of recitation and the
-// stretching line of Arabic.
+// stretching line of Arabic; marks around symbols.
 bool is_dropped(char32_t c) {
   using Range = std::pair<char32_t, char32_t>;
-  constexpr std::array kRanges = {Range{0x300, 0x36F}, Range{0x591, 0x5BD}, Range{0x5BF, 0x5BF},
-                                  Range{0x5C1, 0x5C2}, Range{0x5C4, 0x5C5}, Range{0x5C7, 0x5C7},
-                                  Range{0x610, 0x61A}, Range{0x640, 0x640}, Range{0x64B, 0x65F},
-                                  Range{0x670, 0x670}, Range{0x6D6, 0x6DC}, Range{0x6DF, 0x6E4},
-                                  Range{0x6E7, 0x6E8}, Range{0x6EA, 0x6ED}, Range{0x8CA, 0x8FF}};
+  constexpr std::array kRanges = {
+      Range{0x300, 0x36F}, Range{0x591, 0x5BD}, Range{0x5BF, 0x5BF}, Range{0x5C1, 0x5C2},
+      Range{0x5C4, 0x5C5}, Range{0x5C7, 0x5C7}, Range{0x610, 0x61A}, Range{0x640, 0x640},
+      Range{0x64B, 0x65F}, Range{0x670, 0x670}, Range{0x6D6, 0x6DC}, Range{0x6DF, 0x6E4},
+      Range{0x6E7, 0x6E8}, Range{0x6EA, 0x6ED}, Range{0x8CA, 0x8FF}, Range{0x20D0, 0x20FF}};
   return std::any_of(kRanges.begin(), kRanges.end(),
                      [c](const Range& range) { return c >= range.first && c <= range.second; });
 }

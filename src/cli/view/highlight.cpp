@@ -115,6 +115,17 @@ size_t end_of_joined(const std::u32string& letters, size_t at) {
   return at;
 }
 
+// The end of the word at a place, where it begins; the place itself if none does. In the index
+// nothing joins a script without spaces to what stands beside it.
+size_t end_of_word(const std::u32string& letters, size_t at) {
+  size_t end = at;
+  while (end < letters.size() && is_letter(letters[end]) &&
+         is_unspaced(letters[end]) == is_unspaced(letters[at])) {
+    ++end;
+  }
+  return end;
+}
+
 bool has_segments(std::u32string_view joined) {
   return joined.find_first_of(kEndingPart) != std::u32string_view::npos;
 }
@@ -287,8 +298,7 @@ std::vector<Match> Highlighter::find(std::string_view text) const {
     if (term != kNone) add(begin, end, term);
   });
   for (size_t at = 0; at < letters.size();) {
-    size_t end = at;
-    while (end < letters.size() && is_letter(letters[end])) ++end;
+    const size_t end = end_of_word(letters, at);
     const std::u32string_view word = std::u32string_view(letters).substr(at, end - at);
     const size_t term = word.empty() ? kNone : term_of(word);
     if (term != kNone) add(at, end, term);
