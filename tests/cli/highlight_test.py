@@ -1,5 +1,6 @@
 """Which words of what search finds are marked, and which part of a text is shown."""
 
+import json
 import re
 
 from cli_support import entry_line, main
@@ -75,6 +76,22 @@ class Highlight(FindTest):
         for text, word, expected in cases:
             with self.subTest(text):
                 self.assertEqual(self.marked(text, word), expected)
+
+    def test_words_of_a_language_whose_endings_are_not_known_are_marked(self):
+        cases = (
+            ("russian", "Книги, книга и о книгах, ёлка; княгиня", "книга ЁЛКА",
+             ["Книги", "книга", "книгах", "ёлка"]),
+            ("greek", "Ο Οδυσσέας στην Αθήνα", "ΟΔΥΣΣΕΑΣ αθηνα", ["Οδυσσέας", "Αθήνα"]),
+            ("turkish", "Kitaplar, kitapları, kıta", "kitapları", ["Kitaplar", "kitapları"]),
+            ("arabic", "إلى المدرسة", "المدرسة", ["المدرسة"]),
+            ("hindi", "दिल्ली में किताबें", "दिल्ली किताबें", ["दिल्ली", "किताबें"]),
+            ("french", "Éléphants, éléphanteaux", "éléphant", ["Éléphants"]),
+            ("spanish", "un niño y una nieta", "+nino", ["niño"]),
+        )
+        for language, text, words, expected in cases:
+            with self.subTest(language):
+                (self.root / "config.json").write_text(json.dumps({"text": {"language": language}}))
+                self.assertEqual(self.marked(text, words), expected)
 
     def test_colour_only_where_it_is_wanted(self):
         self.assertNotIn("\x1b", self.search("kettle").stdout)

@@ -65,6 +65,12 @@ void print_explanation(Invocation& invocation, std::string_view results_json,
   print_answer(invocation, parse_object(raw_member(results_json, "explain")));
 }
 
+std::string question_of(std::string_view query) {
+  const std::string_view text = raw_member(query, "text");
+  const std::string_view asked = text.empty() ? raw_member(query, "question") : text;
+  return asked.empty() ? std::string() : unquote(asked);
+}
+
 int run_search(Invocation& invocation, const SearchOptions& options, Explain explain) {
   if (Outcome mistake = options.check(invocation)) return invocation.fail(*mistake);
   const bool explained = explain != Explain::kNothing;
@@ -92,7 +98,7 @@ int run_search(Invocation& invocation, const SearchOptions& options, Explain exp
     print_explanation(invocation, *text, *query, true);
     if (!results->empty()) invocation.print("");
   }
-  print_results(invocation, *text, {options.all(), explained});
+  print_results(invocation, *text, {options.all(), explained, question_of(*query)});
   if (explain == Explain::kResults) {
     if (!results->empty()) invocation.print("");
     print_explanation(invocation, *text, *query, false);

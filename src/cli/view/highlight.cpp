@@ -12,6 +12,7 @@ namespace varve::cli {
 namespace {
 
 constexpr size_t kBeginningMin = 3;  // [characters]
+constexpr size_t kEndingMax = 3;     // of words of other languages, where it is not known
 constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr size_t kSegmentsMax = 8;       // of a path that are marked together inside a longer one
 constexpr size_t kWordLettersMax = 128;  // what the index has of a longer word, if that is ASCII
@@ -83,6 +84,13 @@ bool are_related(std::u32string_view a, std::u32string_view b) {
   if (is_begun && is_short_plural(beginning, rest)) return true;
   if (common < kBeginningMin) return false;
   return is_ending(beginning, a.substr(common)) && is_ending(beginning, b.substr(common));
+}
+
+// Whether a word has the stem of another, and an ending that is about as long.
+bool is_form(std::u32string_view word, std::u32string_view other, size_t stem_size) {
+  if (stem_size == other.size()) return word == other;
+  return word.starts_with(other.substr(0, stem_size)) &&
+         word.size() <= std::max(other.size() + 2, stem_size + kEndingMax);
 }
 
 bool is_hex(std::u32string_view word) {
@@ -230,12 +238,12 @@ std::vector<Match> without_overlaps(std::vector<Match> matches) {
 
 }  // namespace
 
-Highlighter::Highlighter(const std::vector<std::string>& terms) {
+Highlighter::Highlighter(const std::vector<std::string>& terms, std::string_view question) {
   for (const std::string& term : terms) {
-    Term read{FoldedText(term).letters, Term::Kind::kWord};
+    Term read{FoldedText(term).letters, Term::Kind::kWord, 0};
     if (read.text.empty()) continue;
     if (read.text.front() == U'~') {
-      terms_.push_back({read.text.substr(1), Term::Kind::kPart});
+      terms_.push_back({read.text.substr(1), Term::Kind::kPart, 0});
       continue;
     }
     if (has_unspaced(read.text)) read.text = without_outer_stars(read.text);
@@ -248,6 +256,28 @@ Highlighter::Highlighter(const std::vector<std::string>& terms) {
     }
     terms_.push_back(std::move(read));
   }
+  const std::u32string asked = FoldedText(question).letters;
+  for (size_t at = 0; at < asked.size();) {
+    const size_t end = end_of_word(asked, at);
+    if (end > at) add_form(std::u32string_view(asked).substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+}
+
+// Of a word of the question, when a term is its stem and does not show it.
+void Highlighter::add_form(std::u32string_view asked) {
+  if (term_of(asked) != kNone) return;
+  const auto stem_at = [&](const Term& term) {
+    const bool may_be = term.kind == Term::Kind::kWord && term.text.size() >= kBeginningMin;
+    return may_be ? asked.find(term.text) : std::u32string_view::npos;
+  };
+  const auto stem = std::find_if(terms_.begin(), terms_.end(), [&](const Term& term) {
+    return stem_at(term) != std::u32string_view::npos;
+  });
+  if (stem == terms_.end()) return;
+  // One that has lost its beginning, too, tells nothing of other forms.
+  const size_t stem_size = stem_at(*stem) == 0 ? stem->text.size() : asked.size();
+  terms_.push_back({std::u32string(asked), Term::Kind::kForm, stem_size});
 }
 
 size_t Highlighter::term_of(std::u32string_view word) const {
@@ -256,6 +286,7 @@ size_t Highlighter::term_of(std::u32string_view word) const {
     const Term& term = terms_[i];
     if (term.kind == Term::Kind::kWord && are_related(term.text, word)) return i;
     if (term.kind == Term::Kind::kWord && are_of_one_hash(term.text, word)) return i;
+    if (term.kind == Term::Kind::kForm && is_form(word, term.text, term.stem_size)) return i;
     if (term.kind == Term::Kind::kWildcard && matches_wildcard(term.text, word)) return i;
   }
   return kNone;

@@ -103,12 +103,13 @@ void print_heading(Invocation& invocation, size_t rank, const Shown& shown,
   invocation.print(painted(invocation.terminal(), pieces));
 }
 
-void print_excerpt(Invocation& invocation, const Shown& shown, const json::object& explain) {
+void print_excerpt(Invocation& invocation, const Shown& shown, const json::object& explain,
+                   const std::string& question) {
   if (shown.text.empty()) return;
   const size_t width = invocation.terminal().width();
   const size_t columns =
       width == 0 ? kExcerptColumns : std::max(width, kIndentColumns + 1) - kIndentColumns;
-  const std::vector<Match> matches = Highlighter(terms_of(explain)).find(shown.text);
+  const std::vector<Match> matches = Highlighter(terms_of(explain), question).find(shown.text);
   invocation.print(std::string(kIndentColumns, ' ') +
                    excerpt(shown.text, matches, columns, invocation.terminal()));
 }
@@ -156,7 +157,7 @@ void print_results(Invocation& invocation, std::string_view results_json, const 
         view.with_session ? printable(unquote(raw_member(result, "session_id")), Lines::kJoin)
                           : std::string();
     print_heading(invocation, rank, shown, explain, session);
-    print_excerpt(invocation, shown, explain);
+    print_excerpt(invocation, shown, explain, view.question);
     print_figures(invocation, result, explain);
     if (view.explained) print_sum(invocation, explain);
   }

@@ -1,6 +1,7 @@
 // Results of a query as shown to people.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "cli/invocation.h"
@@ -10,6 +11,7 @@ namespace varve::cli {
 struct SearchView {
   bool with_session = false;  // results may be of several sessions
   bool explained = false;     // also the sums behind the order
+  std::string question;       // as it was asked
 };
 
 // Prints results, given as the library's JSON with "explain": for each a heading, the part of its
