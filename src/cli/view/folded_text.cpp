@@ -68,6 +68,12 @@ std::u32string folded_letter(std::string_view letter) {
     const auto c = static_cast<unsigned char>(letter.front());
     return {static_cast<char32_t>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c)};
   }
+  // A sign is no word, whatever letters it stands for: what is found of №42 is 42.
+  std::string_view rest = letter;
+  const char32_t first = take_character(rest).code_point;
+  if (utf8proc_category(static_cast<utf8proc_int32_t>(first)) == UTF8PROC_CATEGORY_SO) {
+    return {first};
+  }
   std::vector<utf8proc_int32_t> parts(letter.size() * kLettersOfCharacter);
   const auto options = static_cast<utf8proc_option_t>(
       UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
