@@ -133,6 +133,9 @@ std::optional<Diagnosis> diagnose_word(std::string_view text, Token token) {
 std::string unexpected(std::string_view text, size_t at) {
   const char c = text[at];
   if (text.substr(at).starts_with(kByteOrderMark)) return "unexpected byte order mark";
+  if (at == 0 && (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))) {
+    return "this is UTF-16, and JSON is UTF-8";  // as PowerShell writes it
+  }
   if (c == '/') return "unexpected '/' (JSON has no comments)";
   if (c > 0x20 && c < 0x7F) return std::string("unexpected '") + c + "'";
   return "unexpected byte " + hex_byte(c);

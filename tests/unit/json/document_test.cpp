@@ -147,6 +147,8 @@ TEST(Document, RefusesBrokenStructure) {
       {"{\"a\":1}\0"s, "unexpected byte 0x00 after the value", 7, ""},
       {"\0\0\0"s, "unexpected byte 0x00", 0, ""},
       {"\xEF\xBB\xBF{}", "byte order mark", 0, ""},
+      {"\xFF\xFE{\0}\0"s, "this is UTF-16, and JSON is UTF-8", 0, ""},
+      {"\xFE\xFF\0{\0}"s, "this is UTF-16, and JSON is UTF-8", 0, ""},
       {"[nulx]", "unexpected 'nulx'", 1, "[0]"},
       {"[True]", "unexpected 'True'", 1, "[0]"},
       {"[undefined]", "unexpected 'undefined'", 1, "[0]"},
