@@ -18,11 +18,13 @@ using Range = std::pair<uint32_t, uint32_t>;
 
 // Han, kana (also of half width), hangul (also what begins a syllable that is written in parts),
 // Thai, Lao, Burmese and Khmer.
+// Their digits are not among these: a number is a word of its own.
 constexpr Range kUnspacedRanges[] = {
-    {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E}, {0x0E80, 0x0EFF}, {0x1000, 0x109F}, {0x1100, 0x115F},
-    {0x1780, 0x17D3}, {0x3005, 0x3007}, {0x3021, 0x3029}, {0x3041, 0x3096}, {0x309D, 0x309F},
-    {0x30A1, 0x30FA}, {0x30FC, 0x30FF}, {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},
-    {0xA960, 0xA97C}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFF66, 0xFF9D}, {0x20000, 0x3FFFF},
+    {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E}, {0x0E80, 0x0ECF},   {0x0EDA, 0x0EFF}, {0x1000, 0x103F},
+    {0x104A, 0x108F}, {0x109A, 0x109F}, {0x1100, 0x115F},   {0x1780, 0x17D3}, {0x3005, 0x3007},
+    {0x3021, 0x3029}, {0x3041, 0x3096}, {0x309D, 0x309F},   {0x30A1, 0x30FA}, {0x30FC, 0x30FF},
+    {0x31F0, 0x31FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},   {0xA960, 0xA97C}, {0xAC00, 0xD7A3},
+    {0xF900, 0xFAFF}, {0xFF66, 0xFF9D}, {0x20000, 0x3FFFF},
 };
 
 bool is_in(std::span<const Range> ranges, uint32_t code_point) noexcept {
@@ -114,6 +116,18 @@ std::string_view plain_letter(int32_t code_point) noexcept {
     case 0x6A9: return "\u0643";  // kaf of Persian
     default: return {};
   }
+}
+
+bool is_decimal_digit(uint32_t code_point) noexcept {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(code_point)) == UTF8PROC_CATEGORY_ND;
+}
+
+// The digit of ASCII for one of any script: Unicode has the ten of a script in a row. 0 for others.
+char plain_digit(uint32_t code_point) noexcept {
+  if (!is_decimal_digit(code_point)) return 0;
+  uint32_t before = 0;
+  while (is_decimal_digit(code_point - before - 1)) ++before;
+  return static_cast<char>('0' + before % 10);
 }
 
 // Of a decomposed character: as std::remove_if().
@@ -246,6 +260,8 @@ void append_folded(uint32_t code_point, std::string* out) {
     const std::string_view plain = plain_letter(c);
     if (!plain.empty()) {
       out->append(plain);
+    } else if (const char digit = plain_digit(static_cast<uint32_t>(c)); digit != 0) {
+      out->push_back(digit);
     } else {
       append_utf8(static_cast<uint32_t>(c), out);
     }

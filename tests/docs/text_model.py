@@ -14,6 +14,8 @@ UNSPACED = ("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "IDEOGRAPHIC",
 IGNORED = "\u200b\u200c\u200d\u200e\u200f\u00ad\u034f\u2060\ufeff\ufe0f\U000e0100\U0001f3fd"
 IGNORED += "\u0640\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652"  # of Arabic
 IGNORED += "\u05b0\u05b4\u05b8\u05b9\u05bc\u05c1\u05c2"  # of Hebrew
+# Two letters of which no flag is made.
+APART = re.compile(f"([\U0001f1e6-\U0001f1ff])[{IGNORED}]+(?=[\U0001f1e6-\U0001f1ff])")
 APOSTROPHES = "'’"
 HYPHENS = "-\u2010\u2011"
 CONNECTORS = "_-./\\@:+#~" + APOSTROPHES
@@ -46,7 +48,8 @@ def is_word_part(character):
 
 def folded(word):
     """Compatibility form, case folded, composed; Latin and Greek letters lose their accents,
-    Cyrillic vowels their stress and the dots of yo, alef what it bears."""
+    Cyrillic vowels their stress and the dots of yo, alef what it bears; digits are those of
+    ASCII."""
     shown = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
     kept, letter = "", ""
     for character in unicodedata.normalize("NFD", shown):
@@ -55,7 +58,8 @@ def folded(word):
         elif letter and is_dropped(character, letter):
             continue
         kept += character
-    return unicodedata.normalize("NFC", kept).translate(PLAIN).replace("’", "'")
+    shown = unicodedata.normalize("NFC", kept).translate(PLAIN).replace("’", "'")
+    return "".join(str(unicodedata.decimal(each, each)) for each in shown)
 
 
 def runs_of(text):
@@ -107,13 +111,14 @@ def without_thousands(text):
         is_word = not before or not is_word_part(before) or is_unspaced(before)
         first, rest = found[0].split(",", 1)
         return first + ("" if is_word else ",") + rest.replace(",", "")
-    return re.sub(r"[0-9０-９]+(?:,[0-9]{3}(?![^\W_]))+", number, text)
+    return re.sub(r"\d+(?:,[0-9]{3}(?![^\W_]))+", number, text)
 
 
 class Analysis:
     """`terms` with how often each occurs; `length` in words."""
 
     def __init__(self, text):
+        text = APART.sub(r"\1 ", text)
         text = "".join(character for character in text if character not in IGNORED)
         text = without_thousands(text)
         runs = runs_of(text)

@@ -49,6 +49,18 @@ std::u32string_view plain_form(char32_t c) {
   }
 }
 
+bool is_decimal_digit(char32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_ND;
+}
+
+// A digit of any script as that of ASCII: Unicode has the ten of a script in a row.
+char32_t plain_digit(char32_t c) {
+  if (!is_decimal_digit(c)) return c;
+  char32_t before = 0;
+  while (is_decimal_digit(c - before - 1)) ++before;
+  return U'0' + before % 10;
+}
+
 // Accents; the points of Hebrew; the vowels, the hamza on a letter, the signs of recitation and the
 // stretching line of Arabic; marks around symbols.
 bool is_dropped(char32_t c) {
@@ -88,7 +100,7 @@ std::u32string folded_letter(std::string_view letter) {
                                static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   std::u32string folded;
   for (utf8proc_ssize_t i = 0; i < count; ++i) {
-    const auto c = static_cast<char32_t>(parts[static_cast<size_t>(i)]);
+    const char32_t c = plain_digit(static_cast<char32_t>(parts[static_cast<size_t>(i)]));
     const std::u32string_view plain = plain_form(c);
     folded += plain.empty() ? std::u32string_view(&c, 1) : plain;
   }

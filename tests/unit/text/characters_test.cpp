@@ -197,6 +197,15 @@ TEST(Characters, Folding) {
       {"ㅎㅏㄴ", "ㅎㅏㄴ"},  // letters that stand by themselves
       {"ㄱㆎ", "ㄱㆎ"},      // the first and the last of these
       {"हिन्दी", "हिन्दी"},
+      {"۸۴۴۳", "8443"},  // digits of Persian, of Devanagari, Thai and Burmese
+      {"८४४३", "8443"},
+      {"๑๒๐", "120"},
+      {"၂၀၂၆", "2026"},
+      {"٠", "0"},  // the first and the last of a script
+      {"٩", "9"},
+      {"߉", "9"},
+      {"四", "四"},  // numerals that are words
+      {"Ⅷ", "viii"},
       {"co\xC2\xADop", "coop"},
       {"a\xEF\xB8\x8F", "a"},
       {"😀", "😀"},
@@ -225,6 +234,15 @@ TEST(Characters, MarksWithoutEndAreComposedInTheFirstBytes) {
   std::string behind = "и\xCC\x86 и\xCC\x86";
   compose(5, &behind);
   EXPECT_EQ(behind, "и\xCC\x86 й") << "only from there";
+}
+
+TEST(Characters, DigitsAreOfNoScriptWithoutSpaces) {
+  for (const std::string_view digit : {"๐", "໐", "໙", "၀", "၉", "႐", "႙", "០", "៩"}) {
+    EXPECT_EQ(character_at(digit, 0).character_class, CharacterClass::kWord) << digit;
+  }
+  for (const std::string_view letter : {"ก", "ໆ", "ໜ", "ဿ", "ၐ", "ႎ", "ក"}) {
+    EXPECT_EQ(character_at(letter, 0).character_class, CharacterClass::kUnspaced) << letter;
+  }
 }
 
 TEST(Characters, ALoneAccentStays) { EXPECT_EQ(folded("\xCC\x81"), "\xCC\x81"); }
