@@ -71,10 +71,10 @@ TEST(CompactionAndDamage, APurgeThatLeavesATypeOfWhatWentInTheMetadataFails) {
   Host host;
   SessionDisk disk(host);
   disk.make();
+  int saves = 0;  // the session's end asks the disk as well
   const auto session = disk.open();
   ASSERT_TRUE(session->add(R"({"type":"canary","content":"x","ttl_seconds":1})").ok());
   host.clock.advance_ms(2000);
-  int saves = 0;
   disk.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool is_save =
         operation.kind == io::OperationKind::kRename && operation.name.starts_with("metadata.json");
