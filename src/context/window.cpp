@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "context/call_ids.h"
 #include "context/entry_text.h"
 #include "context/text_count.h"
-#include "context/unnamed_calls.h"
 
 namespace varve::context {
 

@@ -17,8 +17,7 @@ namespace {
 using Range = std::pair<uint32_t, uint32_t>;
 
 // Han, kana (also of half width), hangul (also what begins a syllable that is written in parts),
-// Thai, Lao, Burmese and Khmer.
-// Their digits are not among these: a number is a word of its own.
+// Thai, Lao, Burmese and Khmer. Their digits are not among these: a number is a word of its own.
 constexpr Range kUnspacedRanges[] = {
     {0x0E01, 0x0E3A}, {0x0E40, 0x0E4E}, {0x0E80, 0x0ECF},   {0x0EDA, 0x0EFF}, {0x1000, 0x103F},
     {0x104A, 0x108F}, {0x109A, 0x109F}, {0x1100, 0x115F},   {0x1780, 0x17D3}, {0x3005, 0x3007},

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,6 +55,49 @@ class MemoryAtAnyMoment : public store::CatalogFixture {
 
 TEST_F(MemoryAtAnyMoment, AMessageIsRecordedInANewOne) {
   run([&](const std::string& id) { record("s", "b-" + id); });
+}
+
+// Its call may go with the session, between the moment it is found and the one the result is added.
+TEST_F(MemoryAtAnyMoment, AResultIsRecordedInANewOne) {
+  run([&](const std::string& id) {
+    const std::string call = R"({"role":"assistant","content":"","tool_calls":[{"id":"c"}]})";
+    EXPECT_TRUE(memory_->record("s", call).ok());
+    const auto result = memory_->record(
+        "s", R"({"role":"tool","tool_call_id":"c","content":"x","id":"b-)" + id + "\"}");
+    EXPECT_TRUE(result.ok()) << id << ": " << result.status().message();
+  });
+}
+
+// What is recorded while the log cannot be read is there; the context of a conversation that a
+// program goes on with is the whole of it, then and later.
+TEST_F(MemoryAtAnyMoment, AConversationWhoseLogCannotBeReadIsNotForgotten) {
+  for (const std::string id : {"a", "b"}) record("s", id);
+  Memory next(*other_, MemoryOptions{.user_id = "ann", .agent_id = {}});
+  const auto record_next = [&](const std::string& id) {
+    return next.record("s", R"({"content":"tea","id":")" + id + "\"}").ok();
+  };
+  const auto ids = [&] {
+    std::string all;
+    const auto context = next.context("s", 0);
+    EXPECT_TRUE(context.ok()) << context.status().message();
+    for (const auto& entry : context->get("entries")->items()) all += entry.get_string("id") + " ";
+    return all;
+  };
+  bool is_added = false;
+  int failure_count = 0;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.name != "memory.jsonl") return {};
+    is_added = is_added || operation.kind == io::OperationKind::kAppend;
+    if (!is_added || operation.kind != io::OperationKind::kRead) return {};
+    ++failure_count;
+    return io::Fault{EIO};
+  });
+  EXPECT_TRUE(record_next("c"));
+  disk_.set_fault_hook({});
+  ASSERT_GT(failure_count, 0) << "or it is no test";
+  EXPECT_EQ(ids(), "a b c ");
+  EXPECT_TRUE(record_next("d"));
+  EXPECT_EQ(ids(), "a b c d ");
 }
 
 TEST_F(MemoryAtAnyMoment, AContextIsOfNoEntries) {

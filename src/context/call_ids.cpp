@@ -1,4 +1,4 @@
-#include "context/unnamed_calls.h"
+#include "context/call_ids.h"
 
 #include <algorithm>
 #include <utility>

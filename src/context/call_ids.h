@@ -1,5 +1,5 @@
-// Calls without ids, several in one message, as the APIs of Gemini and Ollama have them. Interfaces
-// that take messages tie a result to its call by an id.
+// The ids by which interfaces that take messages tie a result to its call: made where there are
+// none, as those of several calls in one message of Gemini's or Ollama's APIs, and shortened.
 #pragma once
 
 #include <map>
