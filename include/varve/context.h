@@ -93,16 +93,17 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_context_build(
  * observation, event, summary,    {"content": …} or any members
  * document
  *
- * A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
- * relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
- * its content. A message is of the type "message"; one that calls tools, in "tool_calls" or among
- * the parts of its content, a "tool_call"; one with results among its parts a "tool_result" that
- * refers to their calls, as an imported one does. A call_id is a string, or null for none. A
- * tool_result gets a reference to its call: the last one with its call_id, or without one, unless
- * its references name a call, the last one with its tool_call_id, or else the last one of its name
- * that has no result. An id is also that of a call in a message, among the latest hundred calls.
- * Required: for a message its content, or "message" or "text"; for a call its name; for a result
- * its name or call_id; for the others any member.
+ * A payload may be just the content, as a JSON string. id, timestamp, importance, tags,
+ * references, relations, trace_id, span_id, expires_at and ttl_seconds become members of the
+ * entry, unless they are null, all others its content. A message is of the type "message"; one
+ * that calls tools, in "tool_calls" or among the parts of its content, a "tool_call"; one with
+ * results among its parts a "tool_result" that refers to their calls, as an imported one does. A
+ * call_id is a string, or null for none. A tool_result gets a reference to its call: the last one
+ * with its call_id, or without one, unless its references name a call, the last one with its
+ * tool_call_id, or else the last one of its name that has no result. An id is also that of a call
+ * in a message, among the latest hundred calls. Required: for a message its content, or "message"
+ * or "text", or what it calls or refuses in "tool_calls", "function_call", "parts" or "refusal";
+ * for a call its name; for a result its name or call_id; for the others any member.
  *
  * @param[in]  session      open session.
  * @param[in]  kind         one of the above.

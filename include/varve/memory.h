@@ -12,14 +12,17 @@
  *   long term   a session of the user's own, shared by all agents. It does not expire.
  *
  * Entries are messages as chat programs write them, {"role":"user","content":"Hello"}; "content" is
- * required. They may have every member of an entry of varve/entry.h ("id", "tags", "importance",
- * "usage", ...). Missing members are filled in: id, timestamp, "type" and, in short-term memory,
- * "expires_at". The type is "observation" without a role, and with one that of an imported message:
- * "tool_call" of one that calls tools, "tool_result" of one with results, else "message". In the
- * log the role is part of the content, {"role","message"}, where queries find it, and so are who
- * says it ("name") and what is called, answered and refused ("tool_calls", "function_call",
- * "parts", "tool_call_id", "tool_name", "refusal"); varve_memory_context returns messages in the
- * form in which they were given.
+ * required, unless there is a role and "tool_calls", "function_call", "parts" or "refusal": it is
+ * null then. They may have every member of an entry of varve/entry.h ("id", "tags", "importance",
+ * "usage", ...). Missing members, and those of an entry that are null, are filled in: id,
+ * timestamp, "type" and, in short-term memory, "expires_at". The type is "observation" without a
+ * role, and with one that of an imported message: "tool_call" of one that calls tools,
+ * "tool_result" of one with results, else "message". In the log the role is part of the content,
+ * {"role","message"}, where queries find it, and so are who says it ("name") and what is called,
+ * answered, refused and shown ("tool_calls", "function_call", "images", "parts", "tool_call_id",
+ * "tool_name", "refusal"); varve_memory_context returns messages in the form in which they were
+ * given. A call or a result that is no message, as items of OpenAI's responses, is taken as
+ * {"type":"tool_call","content":ITEM} or {"type":"tool_result","content":ITEM}.
  *
  * Working memory selects entries and the log holds them: an entry that is deleted or expires leaves
  * every tier at once, whoever deletes it. docs/tiers.md is a short introduction.
@@ -101,10 +104,10 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_memory_record(
  * Returns what the agent is to have in front of it: working memory or, when that is empty (after a
  * restart, or varve_memory_clear, or when none of its entries is left), the session's log. Entries
  * are chronological. With max_tokens they are the newest that fit, without a gap. A list that was
- * cut, by tokens or the window, or that begins after the session's first entry, does not begin with
- * results of tools (role "tool" or "function", parts "tool_result" without text, or a role and the
- * type "tool_result"), whose calls are not in it. Tokens are estimated (docs/context.md#tokens)
- * from the lines that varve_window_text would give.
+ * cut, by tokens or the window, or that begins after the session's first entry, does not begin
+ * with results of tools (role "tool" or "function", parts "tool_result" without text, a role and
+ * the type "tool_result", or items of OpenAI's responses), whose calls are not in it. Tokens are
+ * estimated (docs/context.md#tokens) from the lines that varve_window_text would give.
  *
  * @param[in]  memory         open memory.
  * @param[in]  session_id     which conversation.

@@ -7,9 +7,10 @@
  * empty. varve/memory.h puts one in front of every session, with the session's log behind it.
  *
  * A message is a JSON object as chat programs write it, {"role":"user","content":"Hello"}.
- * "content" is required: any JSON value. "role", when given, is one line of 1 to 64 bytes.
- * "timestamp", when given, is RFC 3339; a message without one gets the time of the system's clock
- * (a window has no store, and so no varve_store_set_clock). Other members are kept as they are.
+ * "content" is required, as varve/memory.h says: any JSON value. "role", when given, is one line of
+ * 1 to 64 bytes. "timestamp", when given, is RFC 3339; a message without one gets the time of the
+ * system's clock (a window has no store, and so no varve_store_set_clock). Other members are kept
+ * as they are.
  */
 #ifndef VARVE_WINDOW_H
 #define VARVE_WINDOW_H
@@ -78,11 +79,12 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_window_recent(
 /**
  * Returns the window as lines for a prompt, "role: content", oldest first. The second and later
  * lines of a content are indented by two spaces, so that no content passes for another message. A
- * content that is not text is written as JSON, whatever is in it, but null beside a role as the
- * empty text; without a role, the line begins with the message's "type", if that is one line of 1
- * to 64 bytes, or else with "entry". Beside a role, a "name" of such a form stands behind it:
- * "user (Ann): content". A message may also be as the log has it,
- * {"type":"message","content":{"role","message"}}.
+ * content that is not text is written as JSON, whatever is in it. But beside a role a list of parts
+ * is what they say, pictures are told by their kind, "[image_url]", and null is what is refused or
+ * in "parts", or else the empty text; calls of tools follow. Without a role, the line begins with
+ * the message's "type", if that is one line of 1 to 64 bytes, or else with "entry". Beside a role,
+ * a "name" of such a form stands behind it: "user (Ann): content". A message may also be as the log
+ * has it, {"type":"message","content":{"role","message"}}.
  *
  * @param[in]  window       window.
  * @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.

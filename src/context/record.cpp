@@ -16,6 +16,7 @@
 #include "json/object_reader.h"
 #include "json/tree.h"
 #include "session/answered_calls.h"
+#include "transfer/chat_text.h"
 #include "transfer/convert.h"
 
 namespace varve::context {
@@ -40,11 +41,6 @@ constexpr std::array<Kind, 8> kKinds = {{
     {"summary", "summary", ""},
     {"document", "document", ""},
 }};
-
-// Members of the payload that are the entry's own; all others are its content.
-constexpr std::array<std::string_view, 10> kEntryMembers = {
-    "id",        "timestamp", "importance", "tags",       "references",
-    "relations", "trace_id",  "span_id",    "expires_at", "ttl_seconds"};
 
 // Under which the arguments of a call may come: a context shows the first that is there.
 constexpr std::array<std::string_view, 4> kArguments = {"arguments", "args", "input", "message"};
@@ -83,10 +79,13 @@ class Recorder {
     return kind_.role.empty() ? kind_.type : transfer::type_of_message(content_);
   }
 
+  // Those that an entry may be given are its own, unless they are null, as many programs write what
+  // is not there; all others are its content.
   void take_members(json::Value payload) {
     payload.for_each_member([&](std::string_view name, json::Value value) {
-      const bool is_entrys =
-          std::find(kEntryMembers.begin(), kEntryMembers.end(), name) != kEntryMembers.end();
+      const bool is_entrys = std::find(entry::kGivenMembers.begin(), entry::kGivenMembers.end(),
+                                       name) != entry::kGivenMembers.end();
+      if (is_entrys && value.kind() == json::Kind::kNull) return true;
       (is_entrys ? entry_ : content_).set(name, Tree::from(value));
       return true;
     });
@@ -136,10 +135,14 @@ class Recorder {
       return invalid("role", "'role' is " + given + ", but " + std::string(kind_.name) +
                                  " sets it to '" + std::string(kind_.role) + "'; leave it out");
     }
-    const Tree* text = content_.get("content");
-    if (text == nullptr && content_.get("message") == nullptr && content_.get("text") == nullptr) {
-      return invalid("content", "'content' is missing; give what was said");
+    if (content_.get("content") == nullptr && content_.get("message") == nullptr &&
+        content_.get("text") == nullptr) {
+      if (!transfer::says_beside_content(content_)) {
+        return invalid("content", "'content' is missing; give what was said");
+      }
+      content_.set("content", Tree());
     }
+    const Tree* text = content_.get("content");
     const bool is_text = text != nullptr && (text->is_string() || text->is_null());
     if (is_text && content_.get("message") == nullptr) {
       Tree message = text->is_null() ? Tree::string("") : *text;

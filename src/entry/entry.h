@@ -5,6 +5,7 @@
 // Reading is lenient where docs/format.md says so (lines made by hand), and exact about checksums.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -21,6 +22,11 @@ inline constexpr int64_t kSchemaVersion = 1;
 inline constexpr int64_t kNeverExpires = std::numeric_limits<int64_t>::max();
 inline constexpr uint64_t kNoSeq = 0;  // lines made by hand may lack it; ours count from 1
 inline constexpr uint64_t kSeqMax = (uint64_t{1} << 53) - 1;  // what every JSON reader can hold
+
+// What an entry may be given beside its type and its content.
+inline constexpr std::array<std::string_view, 10> kGivenMembers = {
+    "id",        "timestamp", "importance", "tags",       "references",
+    "relations", "trace_id",  "span_id",    "expires_at", "ttl_seconds"};
 
 struct Batch {
   uint32_t count = 0;  // "n"; 0: not part of a batch

@@ -134,7 +134,15 @@ struct Memory::Context {
   static bool is_result(const json::Tree& message) {
     const bool has_type = message.get_string("type") == "tool_result" ||
                           transfer::type_of_message(message) == "tool_result";
-    return message.get("role") != nullptr && has_type && !says_more(message);
+    const bool is_of_chat = message.get("role") != nullptr || is_item(message);
+    return is_of_chat && has_type && !says_more(message);
+  }
+
+  // Of OpenAI's responses.
+  static bool is_item(const json::Tree& message) {
+    const json::Tree* content = message.get("content");
+    return content != nullptr && content->is_object() &&
+           content->get_string("type").ends_with(transfer::kItemOutput);
   }
 
   static bool says_more(const json::Tree& message) {

@@ -25,8 +25,9 @@ constexpr std::array<std::string_view, 4> kOfTheLog = {"batch", "checksum", "sch
 
 // What a message says, calls or answers beside its content, and who says it. In the log it is in
 // the content, where queries and contexts look.
-constexpr std::array<std::string_view, 7> kSaidBesideContent = {
-    "function_call", "name", "parts", "refusal", "tool_call_id", "tool_calls", "tool_name"};
+constexpr std::array<std::string_view, 8> kSaidBesideContent = {
+    "function_call", "images",       "name",       "parts",
+    "refusal",       "tool_call_id", "tool_calls", "tool_name"};
 
 bool is_role(std::string_view text) {
   return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);
@@ -34,6 +35,32 @@ bool is_role(std::string_view text) {
 
 Status missing_content() {
   return {Code::kInvalidArgument, "a message needs \"content\"", {.member = "content"}};
+}
+
+// Many programs write null for what is not there.
+void leave_out_nulls(json::Tree* message) {
+  const auto leave_out = [message](std::string_view name) {
+    const json::Tree* member = message->get(name);
+    if (member != nullptr && member->is_null()) message->erase(name);
+  };
+  std::for_each(entry::kGivenMembers.begin(), entry::kGivenMembers.end(), leave_out);
+  leave_out("type");
+}
+
+// As an import has it: the item is the content, but for what an entry is given. Its own id and kind
+// are the item's.
+json::Tree message_of_item(std::string_view type, const json::Tree& item) {
+  json::Tree message = json::Tree::object();
+  json::Tree content = json::Tree::object();
+  for (const auto& [name, value] : item.members()) {
+    const bool is_entrys =
+        name != "id" && std::find(entry::kGivenMembers.begin(), entry::kGivenMembers.end(), name) !=
+                            entry::kGivenMembers.end();
+    (is_entrys ? message : content).set(name, value);
+  }
+  message.set("content", std::move(content));
+  message.set("type", json::Tree::string(type));
+  return message;
 }
 
 // Null when the content is no object or has no such member.
@@ -96,30 +123,62 @@ std::string speaker_of(const json::Tree& message) {
   return is_role(type) ? type : "entry";
 }
 
+// What somebody says, with the role: the message, or the content of one in the form of the log.
+const json::Tree& said_in(const json::Tree& message) {
+  return is_given_as_entry(message) ? *message.get("content") : message;
+}
+
 // Which of those with its role says it. Empty when nobody is named.
 std::string name_of(const json::Tree& message) {
-  const json::Tree& said = is_given_as_entry(message) ? *message.get("content") : message;
+  const json::Tree& said = said_in(message);
   std::string name = said.get_string("name");
   return said.get_string("role").empty() || !is_role(name) ? std::string() : name;
 }
 
+std::string text_or_json(const json::Tree& content) {
+  return content.is_string() ? content.text() : content.canonical();
+}
+
+// Of a list of parts, without the bytes of pictures. What a tool gives may be any list.
+std::string text_of_list(const json::Tree& list, std::string_view role) {
+  const bool is_of_tool = role == "tool" || role == "function";
+  if (is_of_tool && !transfer::is_list_of_parts(list)) return list.canonical();
+  std::string text = transfer::text_of_content(list);
+  return text.empty() && !transfer::is_unsaid(list) ? list.canonical() : text;
+}
+
+// Where there is no content: what a model refuses, the parts that Gemini has beside it, and what
+// was said aloud.
+std::string text_beside_content(const json::Tree& said) {
+  std::string text = said.get_string("refusal");
+  const json::Tree* parts = said.get("parts");
+  if (text.empty() && parts != nullptr) text = transfer::text_of_content(*parts);
+  const json::Tree* audio = said.get("audio");
+  if (text.empty() && audio != nullptr) text = audio->get_string("transcript");
+  return text;
+}
+
 std::string content_text(const json::Tree& message) {
+  const json::Tree& said = said_in(message);
   const json::Tree* content = message.get("content");
-  const bool is_entry = is_given_as_entry(message);
-  const json::Tree* said = is_entry ? content->get("message") : nullptr;
-  if (said != nullptr) content = said;
+  if (&said != &message && said.get("message") != nullptr) content = said.get("message");
   if (content == nullptr) return {};
-  if (content->is_null() && (is_entry || message.get("role") != nullptr)) return {};
-  return content->is_string() ? content->text() : content->canonical();
+  const std::string role = said.get_string("role");
+  if (role.empty()) return text_or_json(*content);
+  if (content->is_null()) return text_beside_content(said);
+  return content->is_array() ? text_of_list(*content, role) : text_or_json(*content);
 }
 
 // A model that calls tools may say nothing else.
 std::string text_of(const json::Tree& message) {
   std::string text = content_text(message);
-  const json::Tree& said = is_given_as_entry(message) ? *message.get("content") : message;
-  for (const auto& call : transfer::calls_in(said)) {
-    text.append(text.empty() ? "" : "\n").append(call.text);
-  }
+  const json::Tree& said = said_in(message);
+  const auto append = [&text](const std::string& line) {
+    if (!line.empty()) text.append(text.empty() ? "" : "\n").append(line);
+  };
+  append(transfer::data_in(said));
+  const std::string_view content = &said == &message ? "content" : "message";
+  for (const auto& call : transfer::calls_in(said, {content, "parts"})) append(call.text);
   return text;
 }
 
@@ -130,14 +189,20 @@ Result<json::Tree> read_message(std::string_view text) {
   VARVE_TRY(document.parse(text));
   const json::Value root = document.root();
   if (!root.is_object()) return json::invalid_at(text, root, "a message must be a JSON object");
-  if (!root.find("content")) return missing_content();
   json::Tree message = json::Tree::from(root);
+  leave_out_nulls(&message);
+  if (const auto item_type = transfer::type_of_item(root); !item_type.empty()) {
+    message = message_of_item(item_type, message);
+  } else if (!root.find("content")) {
+    if (!root.find("role") || !transfer::says_beside_content(message)) return missing_content();
+    message.set("content", json::Tree());
+  }
   if (const auto role = root.find("role")) {
     if (!role->is_string() || !is_role(role->text())) {
       return json::invalid_at(text, *role, "must be one line of 1 to 64 bytes");
     }
   }
-  if (const auto timestamp = root.find("timestamp")) {
+  if (const auto timestamp = root.find("timestamp"); message.get("timestamp") != nullptr) {
     const auto time_ms = timestamp->is_string() ? parse_rfc3339(timestamp->text()) : std::nullopt;
     if (!time_ms)
       return json::invalid_at(text, *timestamp,

@@ -66,15 +66,23 @@ bool is_unsaid(const Tree& parts) {
                      [](const Tree& part) { return part.is_object() && is_unsaid_part(part); });
 }
 
+bool says_beside_content(const Tree& message) {
+  static constexpr std::string_view kSaid[] = {"function_call", "parts", "refusal", "tool_calls"};
+  return std::any_of(std::begin(kSaid), std::end(kSaid), [&](std::string_view name) {
+    const Tree* said = message.get(name);
+    return said != nullptr && !said->is_null();
+  });
+}
+
 std::string speaker_with(std::string_view role, std::string_view name) {
   std::string speaker(role);
   if (role.empty() || name.empty() || name == role) return speaker;
   return speaker.append(" (").append(name).append(")");
 }
 
-std::vector<ToolTurn> calls_in(const Tree& message) {
+std::vector<ToolTurn> calls_in(const Tree& message, Names parts) {
   std::vector<ToolTurn> calls;
-  for (const Tree* call : call_objects(message, {"parts"})) append_call(*call, &calls);
+  for (const Tree* call : call_objects(message, parts)) append_call(*call, &calls);
   return calls;
 }
 

@@ -21,6 +21,9 @@ namespace varve::transfer {
 // and results.
 [[nodiscard]] bool is_unsaid(const json::Tree& parts);
 
+// Whether a message calls, refuses or tells something beside its content, which it then may lack.
+[[nodiscard]] bool says_beside_content(const json::Tree& message);
+
 // Who says a message: its role, and the name of which of those with it, "user (Ann)". The role
 // alone where one of the two is missing or they are equal.
 [[nodiscard]] std::string speaker_with(std::string_view role, std::string_view name);
@@ -34,8 +37,8 @@ struct ToolTurn {
 };
 
 // Calls that tell a name, and results: of a message as it is in an entry, where an import puts the
-// parts of a content under `parts`.
-[[nodiscard]] std::vector<ToolTurn> calls_in(const json::Tree& message);
+// parts of a content under `parts`. Recorded as they came, they are under other names, too.
+[[nodiscard]] std::vector<ToolTurn> calls_in(const json::Tree& message, Names parts = {"parts"});
 [[nodiscard]] std::vector<ToolTurn> results_in(const json::Tree& message);
 
 // A mark such as "[image/png]" for each picture and file that no text tells, as text_of_content()

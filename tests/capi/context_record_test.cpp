@@ -131,6 +131,23 @@ TEST_F(ContextRecord, ACallIdOfNullIsNone) {
   EXPECT_EQ(result.at("content"), json::parse(R"({"name":"f","result":1})"));
 }
 
+// As clients write what is not there.
+TEST_F(ContextRecord, MembersOfAnEntryThatAreNullAreNotGiven) {
+  const json::object entry =
+      record("user_message", R"({"content":"hi","id":null,"timestamp":null,"importance":null,)"
+                             R"("tags":null,"references":null,"relations":null,"trace_id":null,)"
+                             R"("span_id":null,"expires_at":null,"ttl_seconds":null})");
+  EXPECT_EQ(entry.at("content"), json::parse(R"({"role":"user","message":"hi"})"));
+  EXPECT_EQ(entry.at("tags"), json::array());
+}
+
+TEST_F(ContextRecord, AMessageNeedsNoContentWhereItSaysSomethingElse) {
+  const json::object call = record("assistant_message", R"({"tool_calls":[{"id":"t"}]})");
+  EXPECT_EQ(call.at("content"),
+            json::parse(R"({"role":"assistant","message":"","tool_calls":[{"id":"t"}]})"));
+  EXPECT_EQ(call.at("type").as_string(), "tool_call");
+}
+
 TEST_F(ContextRecord, AnEmptyCallIdIsNone) {
   const json::object call = record("tool_call", R"({"id":"first","name":"f","call_id":""})");
   EXPECT_EQ(call.at("content"), json::parse(R"({"name":"f","arguments":{}})"));

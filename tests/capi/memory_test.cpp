@@ -245,6 +245,14 @@ TEST(MemoryManager, AListThatWasCutDoesNotBeginWithResultsOfTools) {
   EXPECT_EQ(memory.contents("import_both"), "x\n\nand? m1 m2 m3");
   EXPECT_EQ(memory.context("result").object().at("entries").as_array().size(), 3U);
   EXPECT_EQ(memory.context("both").object().at("entries").as_array().size(), 4U);
+  // And those that are no messages, as OpenAI's responses have them.
+  const Memory small(store, R"({"window":2})");
+  ASSERT_TRUE(small.record("item", R"({"type":"function_call","call_id":"c1","name":"f"})").ok());
+  ASSERT_TRUE(
+      small.record("item", R"({"type":"function_call_output","call_id":"c1","output":"x"})").ok());
+  EXPECT_EQ(small.context("item").object().at("entries").as_array().size(), 2U);
+  ASSERT_TRUE(small.say("item", "user", "bye").ok());
+  EXPECT_EQ(small.context("item").object().at("entries").as_array().size(), 1U);
 }
 
 // Each expires so long after it was recorded, the call before its results.

@@ -100,6 +100,27 @@ tool c1: rain wet)");
 }
 
 // Of one id, or of a name where there is no id, as Ollama has it.
+// OpenAI's responses have them between the messages.
+TEST_F(MemoryTools, CallsAndResultsThatAreNoMessagesAreTurns) {
+  record(R"({"role":"user","content":"Rain in Lund?"})");
+  const std::string call = record(R"({"type":"function_call","id":"fc_1","call_id":"c1",)"
+                                  R"("name":"rain","arguments":"{\"in\":\"Lund\"}"})");
+  const std::string result =
+      record(R"({"type":"function_call_output","call_id":"c1","output":"wet"})");
+  record(R"({"role":"assistant","content":"Yes."})");
+  EXPECT_EQ(references_of(result), call);
+  EXPECT_EQ(chat(), R"(user: Rain in Lund?
+> c1 rain {"in":"Lund"}
+tool c1: wet
+assistant: Yes.)");
+}
+
+// As Ollama has pictures.
+TEST_F(MemoryTools, PicturesBesideTheContentAreTold) {
+  record(R"({"role":"user","content":"Who?","images":["AAAA"]})");
+  EXPECT_EQ(chat(), "user: Who?\n\n[image]");
+}
+
 TEST_F(MemoryTools, AResultAnswersTheLastCall) {
   const auto call = [&](const std::string& more) {
     return record(R"({"role":"assistant","content":"","tool_calls":[{)" + more +

@@ -44,11 +44,33 @@ def type_of(message):
     return "tool_call" if calls_of(message) else "message"
 
 
+def text_of_parts(parts, role):
+    """What a list of parts says, as one makes it that has any; None when it is no such list."""
+    if not all(isinstance(part, dict) and "type" in part for part in parts):
+        return None
+    if not parts and role == "tool":
+        return None
+    return "\n\n".join(filter(None, (part["text"] if part["type"] == "text"
+                                     else f"[{part['type']}]" for part in parts)))
+
+
+def taken(message):
+    """A call or a result that is no message is the content of one."""
+    if "role" in message or "content" in message or "call_id" not in message:
+        return message
+    type_ = "tool_result" if message["type"].endswith("_output") else "tool_call"
+    item = {name: value for name, value in message.items() if name != "timestamp"}
+    return {"type": type_, "content": item, "timestamp": message["timestamp"]}
+
+
 def line_of(message):
     """A message in the text of a window."""
-    content = message["content"]
+    content = message.get("content")
     if content is None and "role" in message:
-        content = ""
+        content = message.get("refusal") or ""
+    if isinstance(content, list) and "role" in message:
+        text = text_of_parts(content, message["role"])
+        content = content if text is None else text
     if not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     for call in calls_of(message):
@@ -132,7 +154,7 @@ class Window:
         self.capacity, self.messages = capacity, []
 
     def add(self, message):
-        self.messages = [*self.messages, message][-self.capacity:]
+        self.messages = [*self.messages, taken(message)][-self.capacity:]
 
     def recent(self, most):
         return self.messages[max(0, len(self.messages) - most):]

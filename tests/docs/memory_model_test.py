@@ -48,6 +48,9 @@ class Maker(random.Random):
         if self.random() < 0.7:
             return self.text()
         return self.choice([None, 1.5, [], {}, {"b": self.text(), "a": 1}, {"message": "x"},
+                            [{"type": "text", "text": self.text() + "."},
+                             {"type": "image_url", "image_url": {"url": "data:x"}}],
+                            [{"rows": 1}],
                             {"role": "system", "message": "x"}, {"role": None, "message": "x"},
                             {"role": "engineer", "name": "Ann"}])
 
@@ -56,6 +59,12 @@ class Maker(random.Random):
             "role": (0.6, lambda: self.choice(["user", "assistant", "tool", "a: b"])),
             "type": (0.2, lambda: self.choice(["observation", "note", "tool_call"])),
             "name": (0.1, self.text)}), **(self.tools() if self.random() < 0.4 else {})}
+
+    def item(self):
+        """A call or a result as OpenAI's responses have it."""
+        kind = self.choice([{"type": "function_call", "id": "fc_1", "name": "rain"},
+                            {"type": "function_call_output", "output": self.text()}])
+        return {"call_id": "c1", **kind}
 
     def tools(self):
         """What makes a message one that calls, or one that answers, by an id or a name."""
@@ -207,7 +216,8 @@ class WindowModel(unittest.TestCase):
             capacity = make.choice([1, 2, 5, 2**64 - 1])
             window, its_model = library.open_window(capacity), model.Window(capacity)
             for _ in range(make.randint(0, 12)):
-                message = {**make.message(), "timestamp": rfc3339(START_MS)}
+                said = make.item() if make.random() < 0.1 else make.message()
+                message = {**said, "timestamp": rfc3339(START_MS)}
                 window.add(message)
                 its_model.add(message)
                 most = make.choice([0, 1, 3, 2**64 - 1])

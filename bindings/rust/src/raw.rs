@@ -728,11 +728,12 @@ pub struct Api {
     /// ```text
     /// Returns the window as lines for a prompt, "role: content", oldest first. The second and later
     /// lines of a content are indented by two spaces, so that no content passes for another message. A
-    /// content that is not text is written as JSON, whatever is in it, but null beside a role as the
-    /// empty text; without a role, the line begins with the message's "type", if that is one line of 1
-    /// to 64 bytes, or else with "entry". Beside a role, a "name" of such a form stands behind it:
-    /// "user (Ann): content". A message may also be as the log has it,
-    /// {"type":"message","content":{"role","message"}}.
+    /// content that is not text is written as JSON, whatever is in it. But beside a role a list of parts
+    /// is what they say, pictures are told by their kind, "[image_url]", and null is what is refused or
+    /// in "parts", or else the empty text; calls of tools follow. Without a role, the line begins with
+    /// the message's "type", if that is one line of 1 to 64 bytes, or else with "entry". Beside a role,
+    /// a "name" of such a form stands behind it: "user (Ann): content". A message may also be as the log
+    /// has it, {"type":"message","content":{"role","message"}}.
     ///
     /// @param[in]  window       window.
     /// @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.
@@ -824,10 +825,10 @@ pub struct Api {
     /// Returns what the agent is to have in front of it: working memory or, when that is empty (after a
     /// restart, or varve_memory_clear, or when none of its entries is left), the session's log. Entries
     /// are chronological. With max_tokens they are the newest that fit, without a gap. A list that was
-    /// cut, by tokens or the window, or that begins after the session's first entry, does not begin with
-    /// results of tools (role "tool" or "function", parts "tool_result" without text, or a role and the
-    /// type "tool_result"), whose calls are not in it. Tokens are estimated (docs/context.md#tokens)
-    /// from the lines that varve_window_text would give.
+    /// cut, by tokens or the window, or that begins after the session's first entry, does not begin
+    /// with results of tools (role "tool" or "function", parts "tool_result" without text, a role and
+    /// the type "tool_result", or items of OpenAI's responses), whose calls are not in it. Tokens are
+    /// estimated (docs/context.md#tokens) from the lines that varve_window_text would give.
     ///
     /// @param[in]  memory         open memory.
     /// @param[in]  session_id     which conversation.
@@ -1198,16 +1199,17 @@ pub struct Api {
     /// observation, event, summary,    {"content": …} or any members
     /// document
     ///
-    /// A payload may be just the content, as a JSON string. id, timestamp, importance, tags, references,
-    /// relations, trace_id, span_id, expires_at and ttl_seconds become members of the entry, all others
-    /// its content. A message is of the type "message"; one that calls tools, in "tool_calls" or among
-    /// the parts of its content, a "tool_call"; one with results among its parts a "tool_result" that
-    /// refers to their calls, as an imported one does. A call_id is a string, or null for none. A
-    /// tool_result gets a reference to its call: the last one with its call_id, or without one, unless
-    /// its references name a call, the last one with its tool_call_id, or else the last one of its name
-    /// that has no result. An id is also that of a call in a message, among the latest hundred calls.
-    /// Required: for a message its content, or "message" or "text"; for a call its name; for a result
-    /// its name or call_id; for the others any member.
+    /// A payload may be just the content, as a JSON string. id, timestamp, importance, tags,
+    /// references, relations, trace_id, span_id, expires_at and ttl_seconds become members of the
+    /// entry, unless they are null, all others its content. A message is of the type "message"; one
+    /// that calls tools, in "tool_calls" or among the parts of its content, a "tool_call"; one with
+    /// results among its parts a "tool_result" that refers to their calls, as an imported one does. A
+    /// call_id is a string, or null for none. A tool_result gets a reference to its call: the last one
+    /// with its call_id, or without one, unless its references name a call, the last one with its
+    /// tool_call_id, or else the last one of its name that has no result. An id is also that of a call
+    /// in a message, among the latest hundred calls. Required: for a message its content, or "message"
+    /// or "text", or what it calls or refuses in "tool_calls", "function_call", "parts" or "refusal";
+    /// for a call its name; for a result its name or call_id; for the others any member.
     ///
     /// @param[in]  session      open session.
     /// @param[in]  kind         one of the above.

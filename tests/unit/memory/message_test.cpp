@@ -58,6 +58,7 @@ TEST(Message, ComesBackAsItWasGiven) {
         R"({"content":"x","role":"tool","tool_call_id":"t1","type":"tool_result"})",
         R"({"content":[{"id":"t1","type":"tool_use"}],"role":"assistant","type":"tool_call"})",
         R"({"content":null,"parts":[{"functionCall":{}}],"role":"model","type":"tool_call"})",
+        R"({"content":"Who?","images":["AAAA"],"role":"user","type":"message"})",
         R"({"content":{"message":"x","role":"a"},"role":"b","tool_calls":[],"type":"message"})",
         R"({"content":null,"role":"assistant","tool_calls":[{"id":"t1"}],"type":"message"})",
         R"({"content":{"message":"x"},"role":"user","type":"message"})",
@@ -154,6 +155,46 @@ TEST(Message, AnEntrysOwnRoleIsLeftAlone) {
   EXPECT_EQ(message_of(entry), entry);
   const std::string_view odd = R"({"content":{"message":"x","role":7},"type":"finding"})";
   EXPECT_EQ(message_of(odd), odd);
+}
+
+// What OpenAI's clients leave out where a model only calls tools, and Gemini has beside it.
+TEST(Message, NeedsNoContentWhereItSaysSomethingElse) {
+  EXPECT_EQ(entry_of(R"({"role":"assistant","tool_calls":[{"id":"t"}]})"),
+            R"({"content":{"message":null,"role":"assistant","tool_calls":[{"id":"t"}]},)"
+            R"("type":"tool_call"})");
+  EXPECT_EQ(entry_of(R"({"role":"model","parts":[{"text":"Hi"}]})"),
+            R"({"content":{"message":null,"parts":[{"text":"Hi"}],"role":"model"},)"
+            R"("type":"message"})");
+  for (const char* said : {R"("function_call":{"name":"f"})", R"("refusal":"No.")"}) {
+    EXPECT_TRUE(read_message("{\"role\":\"assistant\"," + std::string(said) + "}").ok()) << said;
+  }
+  for (const char* message : {R"({"role":"user"})", R"({"role":"user","name":"Ann"})",
+                              R"({"parts":[{"text":"Hi"}]})", R"({"type":"message"})"}) {
+    EXPECT_EQ(read_message(message).status().place().member, "content") << message;
+  }
+}
+
+TEST(Message, MembersOfAnEntryThatAreNullAreNotGiven) {
+  EXPECT_EQ(
+      entry_of(R"({"role":"user","content":"Hi","id":null,"timestamp":null,"importance":null,)"
+               R"("tags":null,"references":null,"relations":null,"trace_id":null,)"
+               R"("span_id":null,"expires_at":null,"ttl_seconds":null,"type":null})"),
+      R"({"content":{"message":"Hi","role":"user"},"type":"message"})");
+}
+
+// OpenAI's responses have calls and results that are no messages.
+TEST(Message, AnItemIsTheContentOfItsEntry) {
+  EXPECT_EQ(entry_of(R"({"type":"function_call","id":"fc_1","call_id":"c","name":"f",)"
+                     R"("arguments":"{}","timestamp":"2026-01-10T14:00:00Z","tags":["a"]})"),
+            R"({"content":{"arguments":"{}","call_id":"c","id":"fc_1","name":"f",)"
+            R"("type":"function_call"},"tags":["a"],"timestamp":"2026-01-10T14:00:00.000Z",)"
+            R"("type":"tool_call"})");
+  EXPECT_EQ(entry_of(R"({"type":"function_call_output","call_id":"c","output":"42","id":null})"),
+            R"({"content":{"call_id":"c","output":"42","type":"function_call_output"},)"
+            R"("type":"tool_result"})");
+  EXPECT_EQ(
+      read_message(R"({"type":"reasoning","id":"rs_1","summary":[]})").status().place().member,
+      "content");
 }
 
 TEST(Message, OddRolesAreRefused) {

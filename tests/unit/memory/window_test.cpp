@@ -48,6 +48,50 @@ TEST(Window, AnObjectAsContentSpeaksForNobody) {
             "tool: {\"message\":\"x\",\"n\":1}\n");
 }
 
+// Calls and results among them, too; the bytes of a picture are long and say nothing.
+TEST(Window, PartsAreToldByTheirText) {
+  SetClock clock;
+  Window window(9, clock);
+  for (const char* message : {
+           R"({"role":"user","content":[{"type":"text","text":"Who?"},)"
+           R"({"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]})",
+           R"({"role":"user","parts":[{"text":"Hi"},{"inlineData":{"mimeType":"image/png"}}]})",
+           R"({"role":"user","content":"Who?","images":["AAAA"]})",
+           R"({"role":"assistant","content":[{"type":"text","text":"I look."},)"
+           R"({"type":"tool_use","id":"t","name":"f","input":{"a":1}}]})",
+           R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"42"}]})",
+           R"({"role":"assistant","content":null,"refusal":"No."})",
+           R"({"role":"assistant","content":null,"audio":{"transcript":"Aloud."}})",
+           R"({"role":"tool","tool_call_id":"t","content":[{"type":"text","text":"42"}]})",
+       }) {
+    ASSERT_TRUE(window.add(message).ok()) << message;
+  }
+  EXPECT_EQ(window.text(),
+            "user: Who?\n  \n  [image_url]\n"
+            "user: Hi\n  [image/png]\n"
+            "user: Who?\n  [image]\n"
+            "assistant: I look.\n  f {\"a\":1}\n"
+            "user: 42\n"
+            "assistant: No.\n"
+            "assistant: Aloud.\n"
+            "tool: 42\n");
+}
+
+// Whoever said it, or nobody: what is no list of parts is data.
+TEST(Window, OtherListsAreShownAsTheyAre) {
+  SetClock clock;
+  Window window(5, clock);
+  for (const char* message :
+       {R"({"role":"user","content":[1,2]})", R"({"content":[{"type":"text","text":"x"}]})",
+        R"({"role":"tool","content":[{"text":"x","rows":2}]})"}) {
+    ASSERT_TRUE(window.add(message).ok()) << message;
+  }
+  EXPECT_EQ(window.text(),
+            "user: [1,2]\n"
+            "entry: [{\"text\":\"x\",\"type\":\"text\"}]\n"
+            "tool: [{\"rows\":2,\"text\":\"x\"}]\n");
+}
+
 // In the form of the log a role is not checked: one of two lines would make a second message.
 TEST(Window, ARoleThatIsNotOneLineSpeaksForNobody) {
   SetClock clock;
