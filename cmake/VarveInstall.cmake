@@ -19,11 +19,22 @@ if(EXISTS "${completions}/varve.fish")
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-install(TARGETS varve varve_static EXPORT varve_targets)
+# An export of its own for each library: CMake refuses a package as soon as one file of an export is
+# missing, and many distributions leave out static libraries.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/varve)
-install(EXPORT varve_targets NAMESPACE varve:: FILE varve-targets.cmake DESTINATION ${package_dir})
+install(TARGETS varve EXPORT varve_shared_targets)
+install(TARGETS varve_static EXPORT varve_static_targets)
+foreach(kind IN ITEMS shared static)
+  install(EXPORT varve_${kind}_targets NAMESPACE varve:: FILE varve-${kind}-targets.cmake
+    DESTINATION ${package_dir})
+endforeach()
+get_target_property(library_version varve VERSION)
+set(VARVE_SHARED_FILE
+  ${CMAKE_SHARED_LIBRARY_PREFIX}varve${CMAKE_SHARED_LIBRARY_SUFFIX}.${library_version})
+set(VARVE_STATIC_FILE ${CMAKE_STATIC_LIBRARY_PREFIX}varve${CMAKE_STATIC_LIBRARY_SUFFIX})
 configure_package_config_file(cmake/varve-config.cmake.in
-  ${PROJECT_BINARY_DIR}/varve-config.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/varve-config.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/varve-config-version.cmake
   COMPATIBILITY SameMajorVersion)
 install(FILES

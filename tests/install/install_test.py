@@ -177,6 +177,38 @@ class Installed(unittest.TestCase):
             run(["sh", "-c", f"cd '{build}' && {command}"])
         self.run_consumer(build / "remember", shared=False)
 
+    def configure_without(self, pattern, *arguments, expect=0):
+        """A project that finds varve where a distribution put one of the libraries elsewhere."""
+        prefix = self.build_folder() / "prefix"
+        shutil.copytree(self.prefix, prefix, symlinks=True)
+        for path in prefix.rglob(pattern):
+            path.unlink()
+        project = self.build_folder()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(outside LANGUAGES C)\n"
+            f"find_package(varve REQUIRED {' '.join(arguments)})\n"
+            "foreach(name IN ITEMS varve varve_static)\n  if(TARGET varve::${name})\n"
+            "    message(STATUS \"there is ${name}.\")\n  endif()\nendforeach()\n")
+        done = subprocess.run(
+            [OPTIONS.cmake, "-S", project, "-B", project / "build", "-GNinja",
+             f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={OPTIONS.cc}"],
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode == 0, expect == 0, done.stdout + done.stderr)
+        return re.findall(r"there is (\w+)\.", done.stdout), " ".join(done.stderr.split())
+
+    def test_find_package_offers_what_a_distribution_kept(self):
+        self.assertEqual(self.configure_without("no such file")[0], ["varve", "varve_static"])
+        self.assertEqual(self.configure_without("libvarve.a")[0], ["varve"])
+        self.assertEqual(self.configure_without("libvarve.so*")[0], ["varve_static"])
+
+    def test_find_package_knows_the_libraries_as_components(self):
+        found, _ = self.configure_without("no such file", "COMPONENTS shared static")
+        self.assertEqual(found, ["varve", "varve_static"])
+        _, why = self.configure_without("libvarve.a", "COMPONENTS static", expect=1)
+        self.assertIn("the static library is not installed", why)
+        _, why = self.configure_without("no such file", "COMPONENTS dynamic", expect=1)
+        self.assertIn("there is no component dynamic", why)
+
     def test_find_package_refuses_another_version(self):
         run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
              f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
