@@ -170,6 +170,9 @@ class Installed(unittest.TestCase):
         build = project / "build"
         run([OPTIONS.cmake, "-S", project, "-B", build, "-GNinja",
              f"-DCMAKE_C_COMPILER={OPTIONS.cc}", f"-DCMAKE_CXX_COMPILER={OPTIONS.cxx}"])
+        # How that project is built is its own business, also when it is configured once more.
+        cache = (build / "CMakeCache.txt").read_text()
+        self.assertEqual(re.findall(r"^CMAKE_BUILD_TYPE:STRING=(.*)$", cache, re.M), [""])
         # The library is there already, and takes minutes to build.
         shutil.copy(pathlib.Path(OPTIONS.build, "libvarve.a"), build / "varve/libvarve.a")
         commands = run(["ninja", "-C", build, "-t", "commands", "remember"]).splitlines()
