@@ -212,6 +212,31 @@ class Installed(unittest.TestCase):
         _, why = self.configure_without("no such file", "COMPONENTS dynamic", expect=1)
         self.assertIn("there is no component dynamic", why)
 
+    def configure_varve(self, *arguments):
+        """varve itself, in a folder of its own: (the exit code, what was told)"""
+        done = subprocess.run(
+            [OPTIONS.cmake, "-S", ROOT, "-B", self.build_folder(), "-GNinja",
+             "-DVARVE_BUILD_TESTS=OFF", f"-DCMAKE_C_COMPILER={OPTIONS.cc}",
+             f"-DCMAKE_CXX_COMPILER={OPTIONS.cxx}", *arguments], capture_output=True, text=True)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    def test_all_that_is_missing_is_told_at_once(self):
+        nowhere = [f"-DCMAKE_FIND_ROOT_PATH={self.build_folder()}",
+                   "-DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY",
+                   "-DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY"]
+        library = ["OpenSSL: openssl/sha.h, libcrypto.a", "utf8proc: utf8proc.h, libutf8proc.a",
+                   "Snowball: libstemmer.h, libstemmer.a", "Boost 1.81 or later: boost/json.hpp",
+                   "xxHash: xxhash.h"]
+        program = "CLI11, for the command line (VARVE_BUILD_CLI): CLI/CLI.hpp"
+        code, told = self.configure_varve(*nowhere)
+        self.assertNotEqual(code, 0)
+        for name in (*library, program):
+            self.assertIn(name, told)
+        code, told = self.configure_varve(
+            *nowhere, "-DVARVE_BUILD_CLI=OFF", "-DVARVE_XXHASH_INCLUDE_DIR=/usr/include")
+        self.assertNotEqual(code, 0)
+        self.assertEqual([name for name in (*library, program) if name in told], library[:-1])
+
     def test_find_package_refuses_another_version(self):
         run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
              f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
