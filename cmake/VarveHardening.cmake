@@ -30,8 +30,9 @@ if(VARVE_SANITIZE)
   endif()
   target_compile_options(varve_build_flags INTERFACE ${varve_sanitize_flags})
   target_link_options(varve_build_flags INTERFACE ${varve_sanitize_flags})
-else()
-  # Sanitizers and fortified functions hide errors from each other.
+elseif(NOT "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "_FORTIFY_SOURCE")
+  # Not with a sanitizer, since each hides errors from the other; and a distribution that has a
+  # level of its own in CXXFLAGS keeps it.
   target_compile_options(varve_build_flags INTERFACE
     "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
 endif()

@@ -212,10 +212,10 @@ class Installed(unittest.TestCase):
         _, why = self.configure_without("no such file", "COMPONENTS dynamic", expect=1)
         self.assertIn("there is no component dynamic", why)
 
-    def configure_varve(self, *arguments):
+    def configure_varve(self, *arguments, build=None):
         """varve itself, in a folder of its own: (the exit code, what was told)"""
         done = subprocess.run(
-            [OPTIONS.cmake, "-S", ROOT, "-B", self.build_folder(), "-GNinja",
+            [OPTIONS.cmake, "-S", ROOT, "-B", build or self.build_folder(), "-GNinja",
              "-DVARVE_BUILD_TESTS=OFF", f"-DCMAKE_C_COMPILER={OPTIONS.cc}",
              f"-DCMAKE_CXX_COMPILER={OPTIONS.cxx}", *arguments], capture_output=True, text=True)
         return done.returncode, " ".join((done.stdout + done.stderr).split())
@@ -236,6 +236,23 @@ class Installed(unittest.TestCase):
             *nowhere, "-DVARVE_BUILD_CLI=OFF", "-DVARVE_XXHASH_INCLUDE_DIR=/usr/include")
         self.assertNotEqual(code, 0)
         self.assertEqual([name for name in (*library, program) if name in told], library[:-1])
+
+    def commands(self, target, *arguments):
+        """By which commands a build configured with these arguments makes the target."""
+        build = self.build_folder()
+        code, told = self.configure_varve(*arguments, build=build)
+        self.assertEqual(code, 0, told)
+        return run(["ninja", "-C", build, "-t", "commands", target])
+
+    def test_a_level_of_fortification_that_was_asked_for_stays(self):
+        def levels(*arguments):
+            compiled = self.commands("libvarve_base.a", "-DVARVE_BUILD_CLI=OFF",
+                                     "-DCMAKE_BUILD_TYPE=Release", *arguments)
+            return set(re.findall(r"-[UD]_FORTIFY_SOURCE\S*", compiled))
+
+        self.assertEqual(levels(), {"-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"})
+        self.assertEqual(levels("-DCMAKE_CXX_FLAGS=-O2 -D_FORTIFY_SOURCE=3"),
+                         {"-D_FORTIFY_SOURCE=3"})
 
     def test_find_package_refuses_another_version(self):
         run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
