@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/varve TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES LICENSE TYPE DOC)
+install(FILES LICENSE LICENSE.third-party TYPE DOC)
 if(EXISTS "${PROJECT_SOURCE_DIR}/docs/man/varve.1")
   install(FILES docs/man/varve.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

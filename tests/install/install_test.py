@@ -278,7 +278,8 @@ class Installed(unittest.TestCase):
         self.assertEqual(found, wanted)
 
     def test_documents_and_completions_are_installed(self):
-        wanted = {"LICENSE": "LICENSE", "docs/man/varve.1": "varve.1",
+        wanted = {"LICENSE": "LICENSE", "LICENSE.third-party": "LICENSE.third-party",
+                  "docs/man/varve.1": "varve.1",
                   "src/cli/completions/varve.bash": "bash-completion/completions/varve",
                   "src/cli/completions/_varve": "site-functions/_varve",
                   "src/cli/completions/varve.fish": "vendor_completions.d/varve.fish"}

@@ -34,7 +34,9 @@ async function pack() {
 function checkContents(sizes) {
   const files = Object.keys(sizes);
   const parts = readdirSync(join(PACKAGE, 'lib')).map((name) => `lib/${name}`);
-  const needed = ['README.md', 'LICENSE', 'package.json', 'src/raw.cpp', 'build-addon', ...parts];
+  const needed = [
+    'README.md', 'LICENSE', 'LICENSE.third-party', 'package.json', 'src/raw.cpp', 'build-addon',
+    ...parts];
   for (const name of ['varve.node', LIBRARY]) {
     needed.push(`prebuilds/${process.platform}-${process.arch}/${name}`);
   }

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import readme
@@ -31,7 +32,23 @@ def check_contents(wheel):
     assert inside == wanted, f"{sorted(inside ^ wanted)} is missing or too much"
     library = zipfile.ZipFile(wheel).getinfo("varve/libvarve.so.1")
     assert library.file_size < LIBRARY_BYTES_MAX, f"{library.file_size} bytes: is it stripped?"
+    for each in ("LICENSE", "LICENSE.third-party"):
+        assert any(name.endswith(f"/{each}") for name in names), f"{each} is not in the wheel"
     assert "-py3-none-linux_" in wheel.name, f"{wheel.name} is not for one platform"
+
+
+def check_sources(folder):
+    """What `setup.py sdist` packs is what a distribution builds from."""
+    copy = folder / "sources"
+    shutil.copytree(readme.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([sys.executable, "setup.py", "-q", "sdist"], cwd=copy, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    packed, = (copy / "dist").glob("*.tar.gz")
+    names = [name.partition("/")[2] for name in tarfile.open(packed).getnames()]
+    for each in ("LICENSE", "README.md", "pyproject.toml", "setup.py", "src/varve/py.typed"):
+        assert each in names, f"{each} is not in {packed.name}"
+    licence = (readme.PACKAGE / "LICENSE").read_text()
+    assert licence == (readme.PACKAGE.parent.parent / "LICENSE").read_text(), "another licence"
 
 
 def run_example(folder, wheel):
@@ -60,6 +77,7 @@ def main():
     folder.mkdir(parents=True)
     wheel = built(folder)
     check_contents(wheel)
+    check_sources(folder)
     run_example(folder, wheel)
     print(f"{wheel.name}: built, installed, and its example run")
 
