@@ -32,8 +32,10 @@ function(varve_add_shared_library objects libraries)
     # A sanitizer's run-time comes from the program and must be the only one.
     # Vtables name __cxa_pure_virtual weakly, which takes nothing out of an archive: it would be
     # bound to the host's, where the host has one.
-    target_link_options(varve PRIVATE LINKER:-z,defs LINKER:-u,__cxa_pure_virtual
-      -static-libstdc++ -static-libgcc)
+    target_link_options(varve PRIVATE LINKER:-z,defs LINKER:-u,__cxa_pure_virtual)
+    if(NOT VARVE_SHARED_DEPENDENCIES)
+      target_link_options(varve PRIVATE -static-libstdc++ -static-libgcc)
+    endif()
   endif()
   target_link_libraries(varve PRIVATE
     $<BUILD_INTERFACE:varve_build_flags> ${libraries} Threads::Threads)

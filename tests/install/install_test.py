@@ -254,6 +254,24 @@ class Installed(unittest.TestCase):
         self.assertEqual(levels("-DCMAKE_CXX_FLAGS=-O2 -D_FORTIFY_SOURCE=3"),
                          {"-D_FORTIFY_SOURCE=3"})
 
+    def test_what_it_is_built_from_may_be_shared(self):
+        cache = pathlib.Path(OPTIONS.build, "CMakeCache.txt").read_text()
+        same = re.findall(r"^(?:CMAKE_BUILD_TYPE|CMAKE_UNITY_BUILD):\w+=.*$", cache, re.M)
+        commands = self.commands("libvarve.so", "-DVARVE_SHARED_DEPENDENCIES=ON",
+                                 "-DVARVE_BUILD_CLI=OFF", *(f"-D{entry}" for entry in same))
+        built = f" -o libvarve.so.{OPTIONS.abi}.{OPTIONS.version} "
+        (command,) = [line for line in commands.splitlines() if built in line]
+        folder = self.build_folder()
+        library = folder / f"libvarve.so.{OPTIONS.abi}"
+        # The objects are there already, and take minutes to build.
+        run(["sh", "-c", f"cd '{OPTIONS.build}' && " + command.replace(built, f" -o {library} ")])
+        needed = run(["readelf", "-d", library])
+        for each in ("crypto", "utf8proc", "stemmer", "stdc++"):
+            self.assertIn(f"Shared library: [lib{each}.so", needed)
+        flags = self.pkg_config(self.prefix, "--cflags", "--libs", "varve")
+        program = self.link("C", flags)
+        self.assertIn("remembers", run([program], LD_LIBRARY_PATH=folder))
+
     def test_find_package_refuses_another_version(self):
         run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
              f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
