@@ -272,6 +272,20 @@ class Installed(unittest.TestCase):
         program = self.link("C", flags)
         self.assertIn("remembers", run([program], LD_LIBRARY_PATH=folder))
 
+    def test_the_program_finds_the_library_wherever_each_is_put(self):
+        for places, wanted in (({"LIBDIR": "lib64"}, "$ORIGIN/../lib64"),
+                               ({"LIBDIR": "lib/some-linux-gnu"}, "$ORIGIN/../lib/some-linux-gnu"),
+                               ({"LIBDIR": "/other/lib"}, "/other/lib"),
+                               ({"LIBDIR": "lib", "BINDIR": "/other/bin"}, "/some/prefix/lib")):
+            build = self.build_folder()
+            code, told = self.configure_varve(
+                "-DCMAKE_INSTALL_PREFIX=/some/prefix",
+                *(f"-DCMAKE_INSTALL_{name}={place}" for name, place in places.items()), build=build)
+            self.assertEqual(code, 0, told)
+            steps = (build / "src/cli/cmake_install.cmake").read_text()
+            (found,) = set(re.findall(r'NEW_RPATH "(.*)"', steps))
+            self.assertEqual(found.replace("\\$", "$"), wanted, places)
+
     def test_find_package_refuses_another_version(self):
         run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
              f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
