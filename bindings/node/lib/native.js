@@ -23,7 +23,7 @@ function loadAddon() {
   const path = places.find((place) => existsSync(place));
   if (path === undefined) {
     throw new Error(`varve has no addon for ${process.platform}-${process.arch}; ` +
-      `build it with \`npm run build\` (looked for ${places.join(', ')})`);
+      `build it with \`npm --prefix ${PACKAGE} run build\` (looked for ${places.join(', ')})`);
   }
   const loaded = createRequire(import.meta.url)(path);
   if (!isMainThread) loaded.closeAtEnd();  // a worker may end with open handles

@@ -3,7 +3,9 @@
 //
 //   node tests/package-check.js FOLDER
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { VARVE_ABI_VERSION } from '../lib/constants.js';
 import { quotes } from './readme.js';
@@ -71,6 +73,23 @@ const where = join(project, 'where.js');
 writeFileSync(where, "import { load } from 'varve';\nconsole.log(load());\n");
 const loaded = await succeed(process.execPath, [where], none);
 assert.ok(loaded.startsWith(join(project, 'node_modules', 'varve', 'prebuilds')), loaded);
+
+// Where there is no addon for the platform, the package says how to build it, and that works.
+const installed = join(project, 'node_modules', 'varve');
+const addon = join(installed, 'prebuilds', `${process.platform}-${process.arch}`, 'varve.node');
+rmSync(addon);
+const { stderr } = await run(process.execPath, [where], { environment: none });
+const [, told] = /build it with `(.*?)`/.exec(stderr);
+assert.equal(told, `npm --prefix ${installed} run build`);
+mkdirSync(join(installed, 'node_modules'));
+symlinkSync(
+  join(PACKAGE, 'node_modules/node-api-headers'),
+  join(installed, 'node_modules/node-api-headers'));
+const [npm, ...words] = told.split(' ');
+await succeed(npm, words);
+assert.ok(existsSync(addon));
+assert.equal(await succeed(process.execPath, [where], none), loaded);
+
 const lock = readFileSync(join(PACKAGE, 'package-lock.json'), 'utf8');
 assert.doesNotMatch(lock, /"resolved"|https?:/, 'addresses in package-lock.json');
 console.log(`installed ${tarball.split('/').at(-1)} and ran ${FIRST}`);
