@@ -74,6 +74,13 @@ writeFileSync(where, "import { load } from 'varve';\nconsole.log(load());\n");
 const loaded = await succeed(process.execPath, [where], none);
 assert.ok(loaded.startsWith(join(project, 'node_modules', 'varve', 'prebuilds')), loaded);
 
+/** The newest version 2.N of glibc that a shared object of the installed package needs. */
+async function glibc(name) {
+  const told = await succeed('objdump', ['-T', join(loaded, '..', name)]);
+  return Math.max(...[...told.matchAll(/GLIBC_2\.(\d+)/g)].map((match) => Number(match[1])));
+}
+assert.ok(await glibc('varve.node') <= await glibc(LIBRARY), 'the addon asks for a newer system');
+
 // Where there is no addon for the platform, the package says how to build it, and that works.
 const installed = join(project, 'node_modules', 'varve');
 const addon = join(installed, 'prebuilds', `${process.platform}-${process.arch}`, 'varve.node');
