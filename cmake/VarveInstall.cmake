@@ -35,8 +35,14 @@ set(VARVE_STATIC_FILE ${CMAKE_STATIC_LIBRARY_PREFIX}varve${CMAKE_STATIC_LIBRARY_
 configure_package_config_file(cmake/varve-config.cmake.in
   ${PROJECT_BINARY_DIR}/varve-config.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_LIBDIR)
+# Before 1.0 a release may break the ABI.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(VARVE_COMPATIBLE SameMinorVersion)
+else()
+  set(VARVE_COMPATIBLE SameMajorVersion)
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/varve-config-version.cmake
-  COMPATIBILITY SameMajorVersion)
+  COMPATIBILITY ${VARVE_COMPATIBLE})
 install(FILES
   ${PROJECT_BINARY_DIR}/varve-config.cmake
   ${PROJECT_BINARY_DIR}/varve-config-version.cmake

@@ -291,6 +291,21 @@ class Installed(unittest.TestCase):
              f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCONSUMER_LANGUAGE=C",
              "-DCONSUMER_TARGET=varve", "-DCONSUMER_VERSION=99.0"], expect=1)
 
+    def test_find_package_takes_no_later_version_that_may_differ(self):
+        """Before 1.0 a release may break the ABI, and the C++ header's interface."""
+        major, minor, patch = map(int, OPTIONS.version.split("."))
+        asked = f"{major}.{minor}"
+        for later, is_taken in ((f"{asked}.{patch + 1}", True),
+                                (f"{major}.{minor + 1}.0", major > 0), (f"{major + 1}.0.0", False)):
+            prefix = self.build_folder() / "prefix"
+            shutil.copytree(self.prefix, prefix, symlinks=True)
+            (told,) = prefix.rglob("varve-config-version.cmake")
+            told.write_text(told.read_text().replace(OPTIONS.version, later))
+            run([OPTIONS.cmake, "-S", CONSUMER, "-B", self.build_folder(), "-GNinja",
+                 f"-DCMAKE_PREFIX_PATH={prefix}", "-DCONSUMER_LANGUAGE=C",
+                 f"-DCMAKE_C_COMPILER={OPTIONS.cc}", "-DCONSUMER_TARGET=varve",
+                 f"-DCONSUMER_VERSION={asked}"], expect=0 if is_taken else 1)
+
     def test_pkg_config_tells_the_version(self):
         self.assertEqual(self.pkg_config(self.prefix, "--modversion", "varve"), [OPTIONS.version])
 
