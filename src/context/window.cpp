@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <span>
 #include <utility>
@@ -80,10 +81,8 @@ class Window {
     for (const auto& candidate : candidates_) {
       if (candidate.source == Source::kRecent) recent.push_back(&candidate);
     }
-    std::sort(recent.begin(), recent.end(), [](const Candidate* a, const Candidate* b) {
-      return std::pair(a->entry.timestamp_ms, a->key()) >
-             std::pair(b->entry.timestamp_ms, b->key());
-    });
+    std::sort(recent.begin(), recent.end(),
+              [](const Candidate* a, const Candidate* b) { return time_of(*a) > time_of(*b); });
     const auto share =
         static_cast<uint64_t>(request_.recent_share * static_cast<double>(request_.token_budget()));
     const uint64_t floor = left_ > share ? left_ - share : 0;
@@ -99,9 +98,29 @@ class Window {
       if (counter_.adds_up() && left_ < kItemTokensMin) break;
       // Beyond their share, the newest are there for what they say.
       const bool is_recalled = request_.recent_share > 0 && candidate.match > 0;
-      VARVE_TRY(take(candidate, is_recalled ? Source::kRecalled : candidate.source, left_));
+      Source source = is_recalled ? Source::kRecalled : candidate.source;
+      if (is_message(request_.format, source) && time_of(candidate) < gap_) {
+        source = Source::kRecalled;
+      }
+      VARVE_TRY(take(candidate, source, left_));
+      note_gap(candidate);
     }
     return {};
+  }
+
+  // Messages that follow each other are read as what followed each other: where one of the newest
+  // is no turn, what was said before it is none either. But what never is one leaves no gap.
+  void note_gap(const Candidate& candidate) {
+    if (candidate.source != Source::kRecent || unreadable_.contains(candidate.key())) return;
+    const auto taken = taken_.find(candidate.key());
+    const bool is_turn = taken != taken_.end() && taken->second == Source::kRecent;
+    if (!is_turn) gap_ = std::max(gap_, time_of(candidate));
+  }
+
+  // Its place in the order of time, of one session.
+  using Time = std::pair<int64_t, EntryKey>;
+  static Time time_of(const Candidate& candidate) {
+    return {candidate.entry.timestamp_ms, candidate.key()};
   }
 
   // Whether it is in, with what belongs to it, which is of the same session.
@@ -115,6 +134,7 @@ class Window {
   Result<bool> take_of_session(const Candidate& candidate, Source source, uint64_t tokens_max) {
     if (taken_.contains(candidate.key())) return true;
     if (unreadable_.contains(candidate.key())) return false;
+    const Source wanted = source;
     if (never_turns_.contains(candidate.key())) source = Source::kRecalled;
     const auto known = counter_.known(count_key_of(candidate.entry, source));
     if (known && *known > tokens_max) {
@@ -141,7 +161,7 @@ class Window {
     }
     left_ -= unit.tokens;
     for (const auto& heading : unit.headings) headings_.insert(heading);
-    for (const auto& item : items_of(unit)) taken_.insert(item.key);
+    for (const auto& item : items_of(unit)) taken_.emplace(item.key, wanted);
     units_.push_back(std::move(unit));
     return true;
   }
@@ -485,9 +505,10 @@ class Window {
   std::vector<Unit> units_;  // in the order they were taken
   std::vector<Item> items_;  // of all units, and of one that is being gathered
   std::set<std::string> headings_;
-  boost::unordered_flat_set<EntryKey> taken_;
+  boost::unordered_flat_map<EntryKey, Source> taken_;  // and as what, if it could be that
   boost::unordered_flat_set<EntryKey> unreadable_;
   boost::unordered_flat_set<EntryKey> never_turns_;    // see become_turns()
+  Time gap_{std::numeric_limits<int64_t>::min(), 0};   // see note_gap()
   boost::unordered_flat_map<EntryKey, double> ranks_;  // once one was asked for
   std::vector<session::KnownCalls> known_calls_;       // by session
   boost::unordered_flat_map<std::pair<EntryKey, uint64_t>, uint64_t> tokens_of_call_;  // and kind

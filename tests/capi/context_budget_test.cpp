@@ -229,6 +229,53 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
+// Messages that follow each other are read as what followed each other.
+class ContextOfTurns : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string swan = "I saw a swan. " + std::string(2000, 'x');
+    const std::string said[] = {"My name is Ann.", "Hello Ann!", swan, "I see.", "Thanks."};
+    for (int i = 0; i < 5; ++i) {
+      const std::string id(1, static_cast<char>('a' + i));
+      ASSERT_TRUE(session.add(turn(id, i, i % 2 == 0 ? "user" : "assistant", said[i])).ok());
+    }
+  }
+  // How many messages there are, and the sources of the items.
+  [[nodiscard]] std::string chat_with(const std::string& members) const {
+    const Answer context = session.context(R"({"format":"chat",)" + members + "}");
+    std::string told = std::to_string(json::parse(text_of(context)).as_array().size());
+    const json::object answer = context.object();
+    for (const auto& item : answer.at("items").as_array()) {
+      told += " " + text_in(item.as_object(), "id") + ":" + text_in(item.as_object(), "source");
+    }
+    return told;
+  }
+
+  Store store;
+  Session session{store};
+};
+
+TEST_F(ContextOfTurns, HasNoneBeforeOneThatDoesNotFit) {
+  EXPECT_EQ(chat_with(R"("budget":{"max_tokens":120})"),
+            "3 a:recalled b:recalled d:recent e:recent");
+  EXPECT_EQ(chat_with(R"("budget":{"max_tokens":4000})"),
+            "5 a:recent b:recent c:recent d:recent e:recent");
+  EXPECT_EQ(chat_with(R"("budget":{"max_tokens":120},"exclude_ids":["c"])"),
+            "4 a:recent b:recent d:recent e:recent");
+}
+
+// Beside a question, what matches it is told for what it says, and is no turn.
+TEST_F(ContextOfTurns, HasNoneBeforeOneThatIsRecalled) {
+  EXPECT_EQ(chat_with(R"("question":"a swan","budget":{"max_tokens":480})"),
+            "3 a:recalled b:recalled c:recalled d:recent e:recent");
+}
+
+TEST_F(ContextOfTurns, OnlyMessagesAreTurns) {
+  const Answer context = session.context(R"({"budget":{"max_tokens":120}})");
+  EXPECT_EQ(ids_of(context), "a b d e");
+  EXPECT_FALSE(holds(context.text, "recalled")) << context.text;
+}
+
 TEST(ContextBudget, IsNeverExceededWhateverIsAskedOfWhomever) {
   std::mt19937 random(7);
   const Store store;

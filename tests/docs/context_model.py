@@ -328,6 +328,7 @@ class Built:
         budget = request.get("budget", {})
         self.budget = budget.get("max_tokens", 4000) - budget.get("reserve_tokens", 0)
         self.units, self.headings, self.call_of = [], set(), {}
+        self.wanted_as_turns = set()
         self.left = max(0, self.budget - count(self.form.write([])))
         self.take_all()
         self.finish()
@@ -343,11 +344,23 @@ class Built:
             for entry in newest_first([each for each in ranked if source[each.key] == "recent"]):
                 if not self.take(entry, "recent", self.left - max(0, floor)):
                     break
+        gaps = []
         for entry in ranked:
             if self.count is estimate and self.left < ENTRY_TOKENS_LEAST:
                 break
             is_recalled = is_usual and self.found.match[entry.key] > 0
-            self.take(entry, "recalled" if is_recalled else source[entry.key], self.left)
+            is_behind = source[entry.key] == "recent" and self.has_gap_after(entry, gaps)
+            self.take(entry, "recalled" if is_recalled or is_behind else source[entry.key],
+                      self.left)
+            if source[entry.key] == "recent" and entry.key not in self.wanted_as_turns:
+                gaps.append(entry)
+
+    def has_gap_after(self, entry, gaps):
+        """Turns of a chat do not pass over what was said between them. What can be no turn, and is
+        in, is nothing that they pass over."""
+        place = (entry.time_ms, entry.place)
+        return self.form.name == "chat" and any(
+            (gap.time_ms, gap.place) > place for gap in gaps)
 
     def is_taken(self, entry):
         return any(entry is each for unit, _ in self.units for each, *_ in unit)
@@ -361,6 +374,7 @@ class Built:
         members = [each for each in members if not self.is_taken(each)]
         calls = [each for each in members if each.is_call]
         results = [each for each in members if each.is_result]
+        wanted = source
         is_whole = len(calls) == len(results) and all(each.names_a_tool for each in calls)
         for each in results:
             each.turn_id = calls[0].turn_id if calls else each.turn_id
@@ -378,6 +392,7 @@ class Built:
         if tokens > most:
             return False
         self.units.append((unit, tokens))
+        self.wanted_as_turns |= {each.key for each in members if wanted == "recent"}
         self.headings |= headings
         self.left -= tokens
         return True
