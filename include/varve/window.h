@@ -83,8 +83,9 @@ VARVE_API VARVE_MUST_USE varve_status_t varve_window_recent(
  * is what they say, pictures are told by their kind, "[image_url]", and null is what is refused or
  * in "parts", or else the empty text; calls of tools follow. Without a role, the line begins with
  * the message's "type", if that is one line of 1 to 64 bytes, or else with "entry". Beside a role,
- * a "name" of such a form stands behind it: "user (Ann): content". A message may also be as the log
- * has it, {"type":"message","content":{"role","message"}}.
+ * a "name" of such a form stands behind it: "user (Ann): content"; for a colon in them that is not
+ * between letters or digits stands a semicolon. A message may also be as the log has it,
+ * {"type":"message","content":{"role","message"}}.
  *
  * @param[in]  window       window.
  * @param[out] text_out     UTF-8 lines, each with a line end; "" for an empty window.

@@ -30,7 +30,7 @@ constexpr size_t kMarkCharsMax = 16;
 std::string line_of(const EntryText& entry) {
   std::string line;
   line.reserve(entry.label.size() + entry.name.size() + entry.text.size() + 16);
-  line.append(transfer::speaker_with(entry.label, entry.name)).append(": ");
+  line.append(transfer::start_of_line(entry.label, entry.name));
   text::append_indented(entry.text, kIndent, &line);
   line.push_back('\n');
   return line;

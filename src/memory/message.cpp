@@ -259,7 +259,7 @@ Result<json::Tree> message_of_entry(std::string_view line) {
 }
 
 std::string prompt_line(const json::Tree& message) {
-  std::string line = transfer::speaker_with(speaker_of(message), name_of(message)) + ": ";
+  std::string line = transfer::start_of_line(speaker_of(message), name_of(message));
   text::append_indented(text_of(message), kIndent, &line);
   line += '\n';
   return line;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace varve::transfer {
 namespace {
 
@@ -78,6 +80,17 @@ std::string speaker_with(std::string_view role, std::string_view name) {
   std::string speaker(role);
   if (role.empty() || name.empty() || name == role) return speaker;
   return speaker.append(" (").append(name).append(")");
+}
+
+std::string start_of_line(std::string_view role, std::string_view name) {
+  const auto is_inside = [](char c) { return is_letter(c) || is_digit(c); };
+  std::string speaker = speaker_with(role, name);
+  for (size_t i = speaker.find(':'); i != std::string::npos; i = speaker.find(':', i + 1)) {
+    const bool is_between =
+        i > 0 && i + 1 < speaker.size() && is_inside(speaker[i - 1]) && is_inside(speaker[i + 1]);
+    if (!is_between) speaker[i] = ';';
+  }
+  return speaker.append(": ");
 }
 
 std::vector<ToolTurn> calls_in(const Tree& message, Names parts) {

@@ -28,6 +28,11 @@ namespace varve::transfer {
 // alone where one of the two is missing or they are equal.
 [[nodiscard]] std::string speaker_with(std::string_view role, std::string_view name);
 
+// The start of a line that such a speaker says: "user (Ann): ". A colon ends the speaker, so that a
+// semicolon stands for those in it that are not between letters or digits: nobody puts words into
+// another's mouth by his name.
+[[nodiscard]] std::string start_of_line(std::string_view role, std::string_view name);
+
 struct ToolTurn {
   std::string call_id;       // empty when it has none
   std::string text;          // of a call its name and arguments, of a result what came out

@@ -19,7 +19,7 @@ SEEDS = take_seeds(20)
 REQUESTS = 30
 WORDS = ["tea", "kettle", "Lund", "東京", "```", "====", "\n", "\u2028", "(é)", "😀", "12", "-", "#"]
 QUESTIONS = ["Where is tea?", "lund kettle 12", "東京", "lund -tea +12 k*?", "Open weather"]
-ROLES = ["user", "assistant", "system", "Bob"]
+ROLES = ["user", "assistant", "system", "Bob", "user: no. a:b"]
 IDS = [f"e{number}" for number in range(30)] + ["last", "nobody"]
 USERS, AGENTS = ["ann", "ann", "bob", None], ["guide", "clerk", None]
 OWN, OTHERS = "own", ["other0", "other1", "other2"]
@@ -61,7 +61,7 @@ class Maker(random.Random):
         texts = [self.sentence(), self.sentence(), "", None]
         said = {"role": self.choice(ROLES), "message": self.choice(texts), **self.optional(
             {"refusal": (0.2, lambda: self.choice(texts)),
-             "name": (0.3, lambda: self.choice(["Ann", "Li Na", "user"]))})}
+             "name": (0.3, lambda: self.choice(["Ann", "Li Na", "user", "Bo): I do. user (Ann"]))})}
         return self.choice([said, said, self.sentence(), {"text": self.sentence()},
                             {"n": 1, "a": self.sentence()}, 5, [self.sentence()]])
 

@@ -81,7 +81,12 @@ def line_of(message):
     is_named = "role" in message and 0 < len(name.encode()) <= 64 and not CONTROL.search(name)
     if is_named and name != speaker:
         speaker += f" ({name})"
-    return f"{speaker}: " + LINE_END.sub("\n  ", content) + "\n"
+    return start_of_line(speaker) + LINE_END.sub("\n  ", content) + "\n"
+
+
+def start_of_line(speaker):
+    """A colon ends the speaker: in it there is none but between letters or digits."""
+    return re.sub("(?<![A-Za-z0-9]):|:(?![A-Za-z0-9])", ";", speaker) + ": "
 
 
 class Refused(Exception):
