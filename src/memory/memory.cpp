@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "base/ids.h"
@@ -14,6 +15,7 @@
 #include "memory/message.h"
 #include "session/answered_calls.h"
 #include "text/token_estimate.h"
+#include "transfer/chat_part.h"
 #include "transfer/chat_text.h"
 #include "transfer/convert.h"
 
@@ -98,13 +100,22 @@ struct Memory::Context {
     return true;
   }
 
-  // Results of tools whose calls are not in the list: no chat program takes them.
+  // Results of tools whose calls are not in the list: no chat program takes them. Those at its
+  // beginning, and those whose call has gone since they were recorded.
   void leave_out_results() {
-    if (messages.empty() || !is_result(messages.back()) || is_from_the_start()) return;
-    do {
+    const bool begins_with_one = !messages.empty() && is_result(messages.back());
+    const bool is_behind_its_call = begins_with_one && !is_from_the_start();
+    while (is_behind_its_call && !messages.empty() && is_result(messages.back())) {
       token_count -= count_tokens(messages.back());
       messages.pop_back();
-    } while (!messages.empty() && is_result(messages.back()));
+    }
+    if (std::none_of(messages.begin(), messages.end(), is_result)) return;
+    const Called called(messages);
+    std::erase_if(messages, [&](const json::Tree& message) {
+      const bool is_left_out = is_result(message) && called.lacks_calls_of(message);
+      if (is_left_out) token_count -= count_tokens(message);
+      return is_left_out;
+    });
   }
 
   // {"entries", "token_count", "source"}, oldest first. Leaves nothing behind.
@@ -121,6 +132,42 @@ struct Memory::Context {
   }
 
  private:
+  // What the messages of a list called.
+  class Called {
+   public:
+    explicit Called(const std::vector<json::Tree>& messages) {
+      for (const auto& message : messages) {
+        entry_ids_.insert(message.get_string("id"));
+        for (const json::Tree* call : transfer::call_objects(message, {"content", "parts"})) {
+          const json::Tree* id = transfer::id_of_call(*call);
+          if (id != nullptr) call_ids_.insert(id->text());
+        }
+      }
+    }
+
+    // Whether a result has ids of calls that are not among them, but were when it was recorded: it
+    // refers to their entries.
+    [[nodiscard]] bool lacks_calls_of(const json::Tree& result) const {
+      const json::Tree* references = result.get("references");
+      if (references == nullptr || references->items().empty()) return false;
+      const auto is_in = [this](const json::Tree& id) { return entry_ids_.contains(id.text()); };
+      if (std::any_of(references->items().begin(), references->items().end(), is_in)) return false;
+      std::set<std::string> ids = {result.get_string("tool_call_id")};
+      for (const auto* part : transfer::result_objects(result, {"content", "parts"})) {
+        const json::Tree* id = transfer::call_id_of(*part);
+        if (id != nullptr) ids.insert(id->text());
+      }
+      ids.erase("");
+      return !ids.empty() && std::none_of(ids.begin(), ids.end(), [this](const std::string& id) {
+        return call_ids_.contains(id);
+      });
+    }
+
+   private:
+    std::set<std::string> entry_ids_;
+    std::set<std::string> call_ids_;
+  };
+
   session::EntryLine oldest_;
 
   // Whether nothing was recorded before the list. Of a call that has expired or was deleted the

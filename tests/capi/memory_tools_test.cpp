@@ -169,6 +169,35 @@ TEST_F(MemoryTools, AResultOfNoCallIsRecorded) {
   EXPECT_EQ(references_of(record(R"({"role":"tool","tool_call_id":"c1","content":"wet"})")), "");
 }
 
+// In the middle, too, whatever the list of a memory's context begins with.
+TEST_F(MemoryTools, AListHasNoResultOfACallThatWasForgotten) {
+  const auto call = [&](const std::string& id) {
+    return memory.record("chat", R"({"id":"e)" + id + R"(","role":"assistant","content":")" + id +
+                                     R"(","tool_calls":[{"id":")" + id +
+                                     R"(","function":{"name":"f"}}]})");
+  };
+  const auto answer_to = [&](const std::string& id, const std::string& more = "") {
+    return memory.record("chat", R"({"role":"tool","content":"of )" + id + R"(","tool_call_id":")" +
+                                     id + R"(")" + more + "}");
+  };
+  ASSERT_TRUE(memory.say("chat", "user", "look").ok());
+  ASSERT_TRUE(call("c1").ok());
+  ASSERT_TRUE(answer_to("c1").ok());
+  ASSERT_TRUE(call("c2").ok());
+  ASSERT_TRUE(answer_to("c2", R"(,"references":["gone"])").ok());
+  ASSERT_TRUE(answer_to("c3").ok());
+  EXPECT_EQ(memory.contents("chat"), "look c1 of c1 c2 of c2 of c3");
+  const auto tokens = [&] {
+    return memory.context("chat").object().at("token_count").to_number<int64_t>();
+  };
+  const int64_t before = tokens();
+  ASSERT_EQ(memory.remove("ec1").status, VARVE_OK);
+  EXPECT_EQ(memory.contents("chat"), "look c2 of c2 of c3");  // nobody knows of a call of c3
+  EXPECT_LT(tokens(), before);
+  memory.clear();
+  EXPECT_EQ(memory.contents("chat"), "look c2 of c2 of c3");
+}
+
 // However a chat comes into the log, it is the same there.
 TEST_F(MemoryTools, ARecordedChatIsWhatAnImportMakesOfIt) {
   const std::vector<std::string> messages = {

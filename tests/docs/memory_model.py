@@ -84,6 +84,15 @@ def line_of(message):
     return start_of_line(speaker) + LINE_END.sub("\n  ", content) + "\n"
 
 
+def lacks_its_call(message, shown):
+    """Whether it is a result of a call that was there when it was recorded."""
+    called = {call["id"] for entry in shown for call in calls_of(entry.message)}
+    ids = {entry.message["id"] for entry in shown}
+    references = message.get("references", [])
+    return bool(message.get("role") == "tool" and references and not ids & set(references)
+                and message.get("tool_call_id") and message["tool_call_id"] not in called)
+
+
 def start_of_line(speaker):
     """A colon ends the speaker: in it there is none but between letters or digits."""
     return re.sub("(?<![A-Za-z0-9]):|:(?![A-Za-z0-9])", ";", speaker) + ": "
@@ -221,6 +230,9 @@ class Memory:
         is_cut = is_cut or bool(shown) and shown[0] is not next(iter(session.log.values()))
         while is_cut and shown and shown[0].message.get("role") == "tool":
             tokens -= estimate(line_of(shown.pop(0).message))
+        gone = [entry for entry in shown if lacks_its_call(entry.message, shown)]
+        tokens -= sum(estimate(line_of(entry.message)) for entry in gone)
+        shown = [entry for entry in shown if entry not in gone]
         return source, [entry.message for entry in shown], tokens
 
     def load(self, name, now_ms):

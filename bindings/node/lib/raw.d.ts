@@ -669,9 +669,10 @@ export interface Raw {
    * Returns what the agent is to have in front of it: working memory or, when that is empty (after a
    * restart, or varve_memory_clear, or when none of its entries is left), the session's log. Entries
    * are chronological. With max_tokens they are the newest that fit, without a gap. A list that was
-   * cut, by tokens or the window, or that begins after the session's first entry, does not begin
-   * with results of tools (role "tool" or "function", parts "tool_result" without text, a role and
-   * the type "tool_result", or items of OpenAI's responses), whose calls are not in it. Tokens are
+   * cut, by tokens or the window, or that begins after the session's first entry, does not begin with
+   * results of tools (role "tool" or "function", parts "tool_result" without text, a role and the
+   * type "tool_result", or items of OpenAI's responses), whose calls are not in it; nor has any list
+   * such with the id of a call and "references" to its entry when both are not in it. Tokens are
    * estimated (docs/context.md#tokens) from the lines that varve_window_text would give.
    *
    * @param[in]  memory         open memory.
