@@ -3,7 +3,9 @@ package varve
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -23,8 +25,9 @@ var (
 	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// fit gives a JSON text as a type can read it: moments in the only form that time.Time takes, and
-// without the members of hand-made documents that do not fit their fields.
+// fit gives a JSON text as a type can read it: moments and whole numbers in the only form that
+// time.Time and integers take, and without the members of hand-made documents that do not fit their
+// fields.
 func fit(text json.RawMessage, into reflect.Type) json.RawMessage {
 	switch {
 	case into == timeType:
@@ -33,6 +36,8 @@ func fit(text json.RawMessage, into reflect.Type) json.RawMessage {
 		return text
 	case into.Kind() == reflect.Pointer:
 		return fit(text, into.Elem())
+	case into.Kind() == reflect.Int || into.Kind() == reflect.Int64:
+		return fitWhole(text)
 	case into.Kind() == reflect.Slice:
 		var items []json.RawMessage
 		if json.Unmarshal(text, &items) != nil {
@@ -97,6 +102,16 @@ func textOr(before json.RawMessage, value any) json.RawMessage {
 		return before
 	}
 	return text.Bytes()
+}
+
+// fitWhole writes 1.0 and 1e0 as 1, as far as a double is sure of each integer.
+func fitWhole(text json.RawMessage) json.RawMessage {
+	const sureUpTo = 1 << 53
+	number, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || number != math.Trunc(number) || math.Abs(number) > sureUpTo {
+		return text
+	}
+	return strconv.AppendInt(nil, int64(number), 10)
 }
 
 func fitTime(text json.RawMessage) json.RawMessage {

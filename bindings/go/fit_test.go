@@ -73,6 +73,21 @@ func TestAnOddMemberHidesNoEntry(t *testing.T) {
 	}
 }
 
+func TestWholeNumbersMayHaveAPointOrAnExponent(t *testing.T) {
+	store := byHand(t, map[string]string{"s/memory.jsonl": lines(`"seq":2e0,"schema_version":1.0,` +
+		`"batch":{"i":0.0,"n":1.0e0},"usage":{"input_tokens":5e0,"output_tokens":6}`)})
+	entry, err := openSession(t, store, "s").Get("odd")
+	if err != nil || entry.Seq != 2 || entry.SchemaVersion != 1 {
+		t.Error(entry, err)
+	}
+	if entry.Batch == nil || entry.Batch.Index != 0 || entry.Batch.Count != 1 {
+		t.Error(entry.Batch)
+	}
+	if entry.Usage == nil || entry.Usage.InputTokens != 5 || entry.Usage.OutputTokens != 6 {
+		t.Error(entry.Usage)
+	}
+}
+
 func TestMomentsAreReadAsTheLibraryReadsThem(t *testing.T) {
 	for text, wanted := range map[string]string{
 		"2026-01-01t00:00:00z":           "2026-01-01T00:00:00Z",

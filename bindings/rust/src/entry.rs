@@ -79,10 +79,10 @@ pub struct Entry {
     #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Its number in the session; given by the library.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_whole", skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The version of its form; given by the library.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_whole", skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<u64>,
     /// Its place among those it was added with; given by the library.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,10 +99,10 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchPlace {
     /// Counted from 0.
-    #[serde(rename = "i")]
+    #[serde(rename = "i", deserialize_with = "whole")]
     pub index: u64,
     /// How many they were.
-    #[serde(rename = "n")]
+    #[serde(rename = "n", deserialize_with = "whole")]
     pub count: u64,
 }
 
@@ -111,10 +111,10 @@ pub struct BatchPlace {
 #[serde(default)]
 pub struct EntryUsage {
     /// Tokens that the model was given.
-    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_whole", skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens that it gave.
-    #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "if_whole", skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// What it cost.
     #[serde(deserialize_with = "if_it_fits", skip_serializing_if = "Option::is_none")]
@@ -130,6 +130,19 @@ pub(crate) fn if_it_fits<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     member: D,
 ) -> std::result::Result<Option<T>, D::Error> {
     Ok(T::deserialize(Value::deserialize(member)?).ok())
+}
+
+/// A line that was written by hand may have 1.0 or 1e0 for 1, which serde does not take for an
+/// integer. Beyond 2^53 a double is not sure of each.
+fn if_whole<'de, D: Deserializer<'de>>(member: D) -> std::result::Result<Option<u64>, D::Error> {
+    const SURE_UP_TO: f64 = 9_007_199_254_740_992.0;
+    let value = Value::deserialize(member)?;
+    let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=SURE_UP_TO).contains(number);
+    Ok(value.as_u64().or_else(|| value.as_f64().filter(is_whole).map(|number| number as u64)))
+}
+
+fn whole<'de, D: Deserializer<'de>>(member: D) -> std::result::Result<u64, D::Error> {
+    if_whole(member)?.ok_or_else(|| serde::de::Error::custom("not a whole number from 0"))
 }
 
 impl Entry {

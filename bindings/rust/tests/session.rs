@@ -79,6 +79,27 @@ fn an_odd_member_hides_no_entry() -> Outcome {
 }
 
 #[test]
+fn a_whole_number_by_hand_may_have_a_point_or_an_exponent() -> Outcome {
+    let directory = Directory::new();
+    let folder = directory.join("sessions/s");
+    fs::create_dir_all(&folder)?;
+    let line = r#"{"id":"odd","type":"finding","content":1,"timestamp":"2026-01-01T00:00:00Z","#
+        .to_owned()
+        + r#""seq":2e0,"schema_version":1.0,"batch":{"i":0.0,"n":1.0e0},"#
+        + r#""usage":{"input_tokens":5e0,"output_tokens":0.5}}"#;
+    fs::write(folder.join("memory.jsonl"), line + "\n")?;
+    let session = Store::open(directory.path())?.open_session("s")?;
+    let entry = session.get("odd")?;
+    assert_eq!((entry.seq, entry.schema_version), (Some(2), Some(1)));
+    let batch = entry.batch.ok_or("of a batch")?;
+    assert_eq!((batch.index, batch.count), (0, 1));
+    let usage = entry.usage.as_ref().ok_or("used")?;
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(5), None));
+    assert_eq!(session.query(Query::all())?[0].entry, entry);
+    Ok(())
+}
+
+#[test]
 fn content_is_read_and_written_as_a_type_of_ones_own() -> Outcome {
     #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
     struct Kettle {
