@@ -296,7 +296,7 @@ class Core {
   bool index_from_log = false;  // see is_index_from_log()
   std::string rebuild_reason;   // why index.bin was not used at the last load
   uint64_t index_epoch = 0;     // changes when the rows are renumbered
-  bool metadata_was_damaged = false;
+  std::string metadata_damage;  // why metadata.json could not be read; empty when it was
 
  private:
   static SnapshotExtent extent_of(const index::Index& of);

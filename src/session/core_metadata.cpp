@@ -38,7 +38,7 @@ Status Core::load_metadata() {
   } else {
     // The log is the truth: no session is refused because of a file that only describes it.
     metadata.set(Metadata::recovered(id, now_ms, listed));
-    metadata_was_damaged = true;
+    metadata_damage = parsed.status().message();
     context.counters->corruption_errors += 1;
     events.post(Level::kError, "metadata.json cannot be read: " + parsed.status().message());
   }
@@ -75,7 +75,7 @@ Status Core::check_metadata() {
   auto fresh = metadata_file.read();
   if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
   if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
-  metadata_was_damaged = !fresh.ok();
+  metadata_damage = fresh.ok() ? std::string() : fresh.status().message();
   if (fresh.ok()) metadata.set(*std::move(fresh));
   durable_seq_seen = std::max(durable_seq_seen, metadata.durable_seq());
   durable_tombstones_seen = metadata.value().durable_tombstones();
@@ -122,7 +122,7 @@ CompactionPolicy Core::compaction_policy() const {
 
 void Core::note_metadata_mended() {
   const std::unique_lock lock(index_mutex);
-  metadata_was_damaged = false;
+  metadata_damage.clear();
   durable_tombstones_seen = metadata.value().durable_tombstones();
 }
 

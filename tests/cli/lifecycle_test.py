@@ -436,6 +436,18 @@ class LostMetadata(CliTest):
                 self.assertEqual([item["entry"]["id"] for item in found], ["h"])
                 self.run_cli("drop", "b", "--yes")
 
+    def test_verify_says_what_is_wrong_with_one_that_was_edited(self):
+        self.run_cli("create", "b")
+        path = self.session_file("b", "metadata.json")
+        for text, wrong in (('{"version":1 "title":"x"}', "unexpected '\"' at byte 13"),
+                            ('{"session_id":"other"}', "it belongs to session 'other'"),
+                            ("[]", "it is not a JSON object"), (None, "it is missing")):
+            path.unlink() if text is None else path.write_text(text)
+            problem, = self.run_json("verify", "b", exit_code=6)["problems"]
+            self.assertEqual(problem["file"], "metadata.json")
+            self.assertIn(wrong, problem["reason"])
+            self.assertIn("or let repair make a new one", problem["reason"])
+
     def test_whatever_stands_for_all_sessions_reaches_it(self):
         for loss in self.losses:
             with self.subTest():

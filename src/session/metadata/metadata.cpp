@@ -204,7 +204,7 @@ Metadata Metadata::recovered(std::string_view session_id, int64_t now_ms,
 Result<Metadata> Metadata::parse(std::string_view text, std::string_view session_id) {
   std::string scratch;
   VARVE_TRY_ASSIGN(json::Tree tree, json::Tree::parse(blanked_byte_order_mark(text, &scratch)));
-  if (!tree.is_object()) return Status(Code::kCorruption, "metadata.json is not a JSON object");
+  if (!tree.is_object()) return Status(Code::kCorruption, "it is not a JSON object");
   const int64_t version = tree.get_int64("version", 0);  // hand-made ones may lack it
   if (version > kMetadataVersion) {
     return Status(Code::kFormatVersion, "metadata.json is of version " + std::to_string(version) +
@@ -214,7 +214,7 @@ Result<Metadata> Metadata::parse(std::string_view text, std::string_view session
   }
   if (tree.get_string("session_id", session_id) != session_id) {
     return Status(Code::kCorruption,
-                  "metadata.json belongs to session '" + tree.get_string("session_id") + "'");
+                  "it belongs to session '" + tree.get_string("session_id") + "'");
   }
   Metadata metadata;
   const std::string checksum = tree.get_string("checksum");

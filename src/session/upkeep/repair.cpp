@@ -174,7 +174,7 @@ class Repair {
       const std::shared_lock lock(core_.index_mutex);
       epoch_ = core_.index_epoch;
       VARVE_TRY(check_index());
-      metadata_lost_ = core_.metadata_was_damaged;
+      metadata_lost_ = !core_.metadata_damage.empty();
       marks_ = core_.log_marks();
       last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();

@@ -225,9 +225,10 @@ class Verification {
       legal_to_ = core_.metadata.compacted_through_seq();
       indexed_ = core_.indexed_tail();
       settled_seq_ = std::max(legal_to_, durable_seq);
-      if (core_.metadata_was_damaged) {
-        report_.problem_in(log::kMetadataFile, 0, 0,
-                           "it is missing or cannot be read; repair makes a new one");
+      if (!core_.metadata_damage.empty()) {
+        report_.problem_in(
+            log::kMetadataFile, 0, 0,
+            core_.metadata_damage + "; put it in order, or let repair make a new one");
       }
     }
     return {};

@@ -421,7 +421,8 @@ TEST_F(Recovery, MissingMetadataIsMadeAnew) {
   auto session = disk.open();
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(entries(*session), 10);
-  EXPECT_NE(problems(*session).find("it is missing or cannot be read"), std::string::npos);
+  EXPECT_NE(problems(*session).find("it is missing; put it in order, or let repair make a new one"),
+            std::string::npos);
   ASSERT_TRUE(session->sync().ok());
   EXPECT_EQ(problems(*session).find("metadata.json"), std::string::npos);
   EXPECT_TRUE(disk.read(log::kMetadataFile).has_value());
