@@ -51,7 +51,10 @@ export interface EntryUsage {
   [other: string]: any;
 }
 
-/** An entry as it is stored. */
+/**
+ * An entry as it is stored. One that somebody wrote into the file by hand may have no more than `id`,
+ * `type`, `content` and `timestamp`.
+ */
 export interface Entry {
   id: string;
   type: string;
