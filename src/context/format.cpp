@@ -51,6 +51,7 @@ std::string object_of(const EntryText& entry, const Item& item) {
   append_member("text", entry.text, &object);
   append_member("time", format_rfc3339(item.timestamp_ms).substr(0, kSecondChars) + "Z", &object);
   if (item.says_this_session) append_member("session", "this", &object);
+  if (item.source == Source::kPinned) object.append(",\"pinned\":true");
   object.append(kObjectEnd);
   return object;
 }
@@ -231,7 +232,9 @@ std::string messages(const std::vector<const Item*>& items) {
 
 uint64_t piece_kind(Format format, Source source, bool says_this_session) {
   switch (format) {
-    case Format::kJson: return says_this_session ? 5 : 1;
+    case Format::kJson:
+      if (source == Source::kPinned) return says_this_session ? 7 : 6;
+      return says_this_session ? 5 : 1;
     case Format::kChat: return is_message(format, source) ? 2 : 3;
     default: return 4;
   }

@@ -142,6 +142,7 @@ struct Memory::Context {
           const json::Tree* id = transfer::id_of_call(*call);
           if (id != nullptr) call_ids_.insert(id->text());
         }
+        if (!is_item_of_result(message)) call_ids_.insert(call_id_of_item(message));
       }
     }
 
@@ -152,7 +153,7 @@ struct Memory::Context {
       if (references == nullptr || references->items().empty()) return false;
       const auto is_in = [this](const json::Tree& id) { return entry_ids_.contains(id.text()); };
       if (std::any_of(references->items().begin(), references->items().end(), is_in)) return false;
-      std::set<std::string> ids = {result.get_string("tool_call_id")};
+      std::set<std::string> ids = {result.get_string("tool_call_id"), call_id_of_item(result)};
       for (const auto* part : transfer::result_objects(result, {"content", "parts"})) {
         const json::Tree* id = transfer::call_id_of(*part);
         if (id != nullptr) ids.insert(id->text());
@@ -181,15 +182,22 @@ struct Memory::Context {
   static bool is_result(const json::Tree& message) {
     const bool has_type = message.get_string("type") == "tool_result" ||
                           transfer::type_of_message(message) == "tool_result";
-    const bool is_of_chat = message.get("role") != nullptr || is_item(message);
+    const bool is_of_chat = message.get("role") != nullptr || is_item_of_result(message);
     return is_of_chat && has_type && !says_more(message);
   }
 
   // Of OpenAI's responses.
-  static bool is_item(const json::Tree& message) {
+  static bool is_item_of_result(const json::Tree& message) {
     const json::Tree* content = message.get("content");
     return content != nullptr && content->is_object() &&
            content->get_string("type").ends_with(transfer::kItemOutput);
+  }
+
+  // Of such a call or result, which is the content; empty for others.
+  static std::string call_id_of_item(const json::Tree& message) {
+    const json::Tree* content = message.get("content");
+    const bool is_message = message.get("role") != nullptr || content == nullptr;
+    return is_message || !content->is_object() ? std::string() : content->get_string("call_id");
   }
 
   static bool says_more(const json::Tree& message) {

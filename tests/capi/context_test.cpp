@@ -284,6 +284,14 @@ TEST(ContextFormat, JsonIsAnObjectWithEachEntryAsItWas) {
   EXPECT_EQ(memory[1], json::value({{"type", "finding"},
                                     {"text", R"({"what":"tea"})"},
                                     {"time", "2026-01-05T11:00:00Z"}}));
+  // What stands first, whenever it was said, is told as such.
+  const std::string pinned =
+      text_of(session.context(R"({"format":"json","pinned":["b"],"question":"tea"})"));
+  const json::array told = json::parse(pinned).as_object().at("memory").as_array();
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].as_object().at("text"), R"({"what":"tea"})");
+  EXPECT_EQ(told[0].as_object().at("pinned"), true);
+  EXPECT_FALSE(told[1].as_object().contains("pinned"));
 }
 
 // As of a model that only thought.

@@ -115,6 +115,26 @@ tool c1: wet
 assistant: Yes.)");
 }
 
+TEST_F(MemoryTools, AListHasNoItemOfACallThatWasForgotten) {
+  ASSERT_TRUE(memory.say("chat", "user", "look").ok());
+  std::vector<std::string> calls;
+  for (const std::string id : {"c1", "c2"}) {
+    calls.push_back(record(R"({"type":"function_call","name":"f","call_id":")" + id + R"("})"));
+    record(R"({"type":"function_call_output","output":"wet","call_id":")" + id + R"("})");
+  }
+  const auto count = [&] {
+    return memory.context("chat").object().at("entries").as_array().size();
+  };
+  EXPECT_EQ(count(), 5U);
+  ASSERT_EQ(memory.remove(calls.front()).status, VARVE_OK);
+  EXPECT_EQ(count(), 3U);
+  // Of a call that was recorded once more, the result has one.
+  ASSERT_EQ(memory.remove(calls.back()).status, VARVE_OK);
+  EXPECT_EQ(count(), 1U);
+  record(R"({"type":"function_call","name":"f","call_id":"c2"})");
+  EXPECT_EQ(count(), 3U);
+}
+
 // As Ollama has pictures.
 TEST_F(MemoryTools, PicturesBesideTheContentAreTold) {
   record(R"({"role":"user","content":"Who?","images":["AAAA"]})");

@@ -177,8 +177,9 @@ class Form:
                 else ", this session" if self.is_of_this(entry) else "")
         return entry.time[:10] + note + "\n"
 
-    def data(self, entry):
-        return {**entry.data, "session": "this"} if self.is_of_this(entry) else entry.data
+    def data(self, entry, source):
+        return {**entry.data, **({"session": "this"} if self.is_of_this(entry) else {}),
+                **({"pinned": True} if source == "pinned" else {})}
 
     def block(self, items):
         lines, last = "", None
@@ -197,7 +198,7 @@ class Form:
         if self.name in ("markdown", "plain"):
             return self.block(items)
         if self.name == "json":
-            told = MESSAGE_END.join(compact(self.data(entry)) for entry, _ in items)
+            told = MESSAGE_END.join(compact(self.data(*item)) for item in items)
             return '{"notice":' + compact(NOTICE) + ',"memory":[' + told + "]}"
         block = [item for item in items if self.in_block(item[1])]
         start = self.block_message(block) if block else ""
@@ -213,7 +214,8 @@ class Form:
             return ""
         if self.in_block(source):
             return self.quoted(entry.line)
-        return compact(entry.message if self.is_turn(source) else self.data(entry)) + MESSAGE_END
+        told = entry.message if self.is_turn(source) else self.data(entry, source)
+        return compact(told) + MESSAGE_END
 
 
 class Found:
