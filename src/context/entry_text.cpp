@@ -276,16 +276,14 @@ class LineReader {
       return;
     }
     if (!text.empty()) out->text = text_of_said(text, !data.empty());
+    const json::Tree* const parts = message.get("parts");
+    if (parts != nullptr) out->text = transfer::with_answered_calls(std::move(out->text), *parts);
     if (!data.empty()) out->text.append(out->text.empty() ? "" : "\n\n").append(data);
     if (out->is_tool) out->said = out->text;
-    const auto append = [](const std::string& call, std::string* to) {
-      to->append(to->empty() ? "" : "\n").append(call);
-    };
     for (auto& call : calls) {
-      append(call.text, &out->text);
-      if (!out->is_tool) continue;
-      if (call.is_answered) append(call.text, &out->said);
-      if (!call.is_answered) out->turns.push_back(std::move(call));
+      if (call.is_answered) continue;  // told where it stands
+      out->text.append(out->text.empty() ? "" : "\n").append(call.text);
+      if (out->is_tool) out->turns.push_back(std::move(call));
     }
     if (is_blank(out->said)) out->said.clear();
     out->is_answered = out->is_tool && out->turns.empty();

@@ -176,9 +176,15 @@ std::string text_of(const json::Tree& message) {
   const auto append = [&text](const std::string& line) {
     if (!line.empty()) text.append(text.empty() ? "" : "\n").append(line);
   };
-  append(transfer::data_in(said));
   const std::string_view content = &said == &message ? "content" : "message";
-  for (const auto& call : transfer::calls_in(said, {content, "parts"})) append(call.text);
+  for (const auto name : {content, std::string_view("parts")}) {
+    const json::Tree* parts = said.get(name);
+    if (parts != nullptr) text = transfer::with_answered_calls(std::move(text), *parts);
+  }
+  append(transfer::data_in(said));
+  for (const auto& call : transfer::calls_in(said, {content, "parts"})) {
+    if (!call.is_answered) append(call.text);
+  }
   return text;
 }
 

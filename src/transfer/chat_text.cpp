@@ -10,14 +10,18 @@ namespace {
 
 using json::Tree;
 
-// Each of the parts under these names; a part may stand there without a list.
+// A part may stand there without a list.
+template <typename Visit>
+void for_each_part(const Tree& parts, Visit visit) {
+  if (parts.is_object()) visit(parts);
+  for (const Tree& part : parts.items()) visit(part);
+}
+
+// Each of the parts under these names.
 template <typename Visit>
 void for_each_part(const Tree& message, Names names, Visit visit) {
   for (const auto name : names) {
-    const Tree* parts = message.get(name);
-    if (parts == nullptr) continue;
-    if (parts->is_object()) visit(*parts);
-    for (const Tree& part : parts->items()) visit(part);
+    if (const Tree* parts = message.get(name)) for_each_part(*parts, visit);
   }
 }
 
@@ -113,6 +117,27 @@ std::vector<ToolTurn> results_in(const Tree& message) {
                        {}});
   });
   return results;
+}
+
+std::string with_answered_calls(std::string said, const Tree& parts) {
+  std::string in_order;
+  std::string behind;
+  for_each_part(parts, [&](const Tree& part) {
+    std::vector<ToolTurn> calls;
+    const Tree* call = call_in(part);
+    if (call != nullptr && has_outcome(*call)) append_call(*call, &calls);
+    const std::string text = text_of_part(part);
+    if (calls.empty()) {
+      append_text(text, &in_order);
+      return;
+    }
+    behind.append("\n").append(calls.front().text);
+    in_order.append(in_order.empty() ? "" : "\n").append(calls.front().text);
+    if (!text.empty()) in_order.append("\n").append(text);
+  });
+  if (behind.empty()) return said;
+  if (said == text_of_content(parts)) return in_order;
+  return said.empty() ? behind.substr(1) : said + behind;
 }
 
 std::string data_in(const Tree& message) {

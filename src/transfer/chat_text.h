@@ -46,6 +46,10 @@ struct ToolTurn {
 [[nodiscard]] std::vector<ToolTurn> calls_in(const json::Tree& message, Names parts = {"parts"});
 [[nodiscard]] std::vector<ToolTurn> results_in(const json::Tree& message);
 
+// What is said, with the calls among the parts that have what came out of them. Where it is the
+// text of the parts, each call stands before that: behind it, it would seem to await something.
+[[nodiscard]] std::string with_answered_calls(std::string said, const json::Tree& parts);
+
 // A mark such as "[image/png]" for each picture and file that no text tells, as text_of_content()
 // does for others: Gemini's, whose parts have no kind, and Ollama's `images`.
 [[nodiscard]] std::string data_in(const json::Tree& message);

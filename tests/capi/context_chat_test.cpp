@@ -226,7 +226,7 @@ TEST_F(ContextChat, ACallOfTheServersOwnToolAwaitsNoResult) {
         {"type":"text","text":"A little."}]}])")
                   .ok());
   EXPECT_EQ(chat().text, R"([{"role":"user","content":"Is it windy?"},
-{"role":"assistant","content":"A little.\nweb_search {\"query\":\"wind\"}"}])");
+{"role":"assistant","content":"web_search {\"query\":\"wind\"}\n\nA little."}])");
 }
 
 TEST_F(ContextChat, ACallOfAnMcpServerIsToldWithItsResult) {
@@ -240,7 +240,7 @@ TEST_F(ContextChat, ACallOfAnMcpServerIsToldWithItsResult) {
         {"type":"text","text":"A little."}]}])")
                   .ok());
   EXPECT_EQ(chat().text, R"([{"role":"user","content":"Is it windy?"},
-{"role":"assistant","content":"I look.\n\n3 knots\n\nA little.\nwind {\"at\":\"Kiel\"}"}])");
+{"role":"assistant","content":"I look.\nwind {\"at\":\"Kiel\"}\n\n3 knots\n\nA little."}])");
 }
 
 // An agent appends what the API answered to the messages as it came.

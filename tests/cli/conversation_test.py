@@ -321,8 +321,8 @@ class ChatLog(Conversation):
         self.run_cli("import", "sdk", "-", stdin=json.dumps(messages))
         lines = self.run_cli("chat-log", "sdk").stdout.splitlines()[1:]
         self.assertEqual([line[7:].strip() for line in lines],
-                         ['tool_call    f {"n":1}', "tool_result  sun", "tool_call    rain", "",
-                          "error: snow", 'g {"n":2}', "h {}"])
+                         ['tool_call    f {"n":1}', "tool_result  sun", 'tool_call    g {"n":2}',
+                          "rain", "h {}", "error: snow"])
 
     def test_calls_and_results_of_bedrock_are_shown(self):
         messages = [

@@ -60,6 +60,8 @@ TEST(Window, PartsAreToldByTheirText) {
            R"({"role":"assistant","content":[{"type":"text","text":"I look."},)"
            R"({"type":"tool_use","id":"t","name":"f","input":{"a":1}}]})",
            R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"42"}]})",
+           R"({"role":"assistant","parts":[{"type":"tool-f","toolCallId":"u","input":{"a":2},)"
+           R"("state":"output-available","output":"43"},{"type":"text","text":"43."}]})",
            R"({"role":"assistant","content":null,"refusal":"No."})",
            R"({"role":"assistant","content":null,"audio":{"transcript":"Aloud."}})",
            R"({"role":"tool","tool_call_id":"t","content":[{"type":"text","text":"42"}]})",
@@ -72,6 +74,7 @@ TEST(Window, PartsAreToldByTheirText) {
             "user: Who?\n  [image]\n"
             "assistant: I look.\n  f {\"a\":1}\n"
             "user: 42\n"
+            "assistant: f {\"a\":2}\n  43\n  \n  43.\n"
             "assistant: No.\n"
             "assistant: Aloud.\n"
             "tool: 42\n");

@@ -55,6 +55,20 @@ TEST(ChatText, APartMayStandWithoutAList) {
   EXPECT_FALSE(is_unsaid(parsed(R"({"type":"text"})")));
 }
 
+TEST(ChatText, AnAnsweredCallStandsBeforeWhatCameOutOfIt) {
+  const json::Tree parts = parsed(
+      R"([{"type":"text","text":"I look."},{"type":"server_tool_use","name":"f","input":{"a":1}},)"
+      R"({"type":"mcp_tool_result","content":"sun"},{"type":"tool-g","toolCallId":"b",)"
+      R"("state":"output-available","input":{},"output":"rain"},{"type":"text","text":"So."}])");
+  EXPECT_EQ(with_answered_calls(text_of_content(parts), parts),
+            "I look.\nf {\"a\":1}\n\nsun\ng {}\nrain\n\nSo.");
+  // Of a text that is not theirs nobody knows where it stands.
+  EXPECT_EQ(with_answered_calls("Another.", parts), "Another.\nf {\"a\":1}\ng {}");
+  EXPECT_EQ(with_answered_calls("", parts), "f {\"a\":1}\ng {}");
+  const json::Tree open = parsed(R"([{"type":"tool_use","id":"t","name":"f","input":{}}])");
+  EXPECT_EQ(with_answered_calls("I look.", open), "I look.");
+}
+
 TEST(ChatText, WhatIsSaidBesideResultsIsNothingWhereThereAreNone) {
   const std::string text = R"({"type":"text","text":"so"})";
   EXPECT_EQ(said_beside_results(parsed("[" + text + R"(,{"type":"tool_result"}])")), "so");
