@@ -108,7 +108,7 @@ func textOr(before json.RawMessage, value any) json.RawMessage {
 func fitWhole(text json.RawMessage) json.RawMessage {
 	const sureUpTo = 1 << 53
 	number, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || number != math.Trunc(number) || math.Abs(number) > sureUpTo {
+	if err != nil || number != math.Trunc(number) || math.Abs(number) >= sureUpTo {
 		return text
 	}
 	return strconv.AppendInt(nil, int64(number), 10)
