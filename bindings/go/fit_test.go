@@ -228,7 +228,7 @@ func TestOddMomentsOfOtherFiles(t *testing.T) {
 
 func TestAWholeNumberThatNoDoubleHoldsStays(t *testing.T) {
 	store := byHand(t, map[string]string{"s/memory.jsonl": lines(
-		`"usage":{"input_tokens":9007199254740993,"output_tokens":9223372036854775807}`)})
+		`"seq":2e0,"usage":{"input_tokens":9007199254740993,"output_tokens":9223372036854775807}`)})
 	entry, err := openSession(t, store, "s").Get("odd")
 	if err != nil || entry.Usage == nil || entry.Usage.InputTokens != 9007199254740993 ||
 		entry.Usage.OutputTokens != 9223372036854775807 {
