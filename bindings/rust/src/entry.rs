@@ -137,7 +137,7 @@ pub(crate) fn if_it_fits<'de, D: Deserializer<'de>, T: DeserializeOwned>(
 fn if_whole<'de, D: Deserializer<'de>>(member: D) -> std::result::Result<Option<u64>, D::Error> {
     const SURE_UP_TO: f64 = 9_007_199_254_740_992.0;
     let value = Value::deserialize(member)?;
-    let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..=SURE_UP_TO).contains(number);
+    let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..SURE_UP_TO).contains(number);
     Ok(value.as_u64().or_else(|| value.as_f64().filter(is_whole).map(|number| number as u64)))
 }
 
