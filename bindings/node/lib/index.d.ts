@@ -497,7 +497,7 @@ export class Session extends Resource {
   importFileSync(path: string, file?: ImportOptions | JsonText | null): ImportReport;
   /**
    * Hears how far exports, imports and verifying are. Answering false stops the operation, which
-   * then fails with VARVE_CALLBACK. Null: nobody hears.
+   * then fails with VARVE_CALLBACK, and so does answering with a promise. Null: nobody hears.
    */
   setProgress(listener: ((progress: Progress) => boolean | void) | null): void;
 }

@@ -88,8 +88,13 @@ export class Session extends Resource {
 
   /** Tells `listener({operation, done, total})` how far long operations are; false stops them. */
   setProgress(listener) {
-    const listen = callback(listener, 'listener', (operation, done, total) =>
-      (listener({ operation, done, total }) === false ? 1 : 0));
+    const listen = callback(listener, 'listener', (operation, done, total) => {
+      const answer = listener({ operation, done, total });
+      if (typeof answer?.then === 'function') {  // what it answers would come too late
+        throw new TypeError('a progress function must answer at once, not with a promise');
+      }
+      return answer === false ? 1 : 0;
+    });
     callNow('varve_session_set_progress', [this[HANDLE], listen]);
   }
 

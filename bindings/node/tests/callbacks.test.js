@@ -255,6 +255,15 @@ for (const way of ['Sync', '']) {
     assert.equal(error.code, 'VARVE_CALLBACK');
     assert.equal(error.cause, cause);
   });
+
+  test(`a progress function that answers with a promise is refused, ${title}`, async (t) => {
+    const session = openSession(t);
+    session.addBatchSync(MEGABYTES);
+    session.setProgress(async () => false);
+    const error = await outcome(session, 'export', 'jsonl');
+    assert.equal(error.code, 'VARVE_CALLBACK');
+    assert.match(error.cause.message, /promise/);
+  });
 }
 
 test('each of several operations at once has what was thrown for it as its cause', async (t) => {

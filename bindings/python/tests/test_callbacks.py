@@ -144,6 +144,19 @@ def test_what_a_progress_function_raises_is_the_cause(session):
     assert caught.value.__cause__ is None, "the cause of an earlier failure is not told again"
 
 
+def test_a_progress_function_that_answers_with_a_coroutine_is_refused(session):
+    """What it would answer comes too late to stop anything."""
+    async def stop(*_):
+        return False
+
+    begun = []
+    session.set_progress(lambda *what: begun.append(stop(*what)) or begun[-1])
+    with pytest.raises(varve.CallbackFailed) as caught:
+        session.verify()
+    begun[0].close()
+    assert isinstance(caught.value.__cause__, TypeError) and len(begun) == 1
+
+
 def test_what_a_callback_raised_ends_with_its_error(session):
     """With it ends what the frames of its traceback hold."""
     class Enough(Exception):

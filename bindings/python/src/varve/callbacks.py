@@ -172,7 +172,10 @@ def progress(slot: Slot) -> Any:
         try:
             _failures.error = None
             hear = slot.function
-            return 1 if hear is not None and hear(operation.decode(), done, total) is False else 0
+            answer = hear(operation.decode(), done, total) if hear is not None else None
+            if hasattr(answer, "__await__"):  # what it answers would come too late
+                raise TypeError("a progress function must answer at once: it cannot be awaited")
+            return 1 if answer is False else 0
         except BaseException as error:  # noqa: B902
             _failures.error = error
             return 1

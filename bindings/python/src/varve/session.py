@@ -294,7 +294,8 @@ class Session(Handle):
 
     def set_progress(self, hear: Optional[callbacks.Progress]) -> None:
         """`hear(operation, done, total)` is told how far exports, imports and verify have come;
-        they stop with CallbackFailed when it answers False or raises. None: nobody is told."""
+        they stop with CallbackFailed when it answers False or raises, or cannot answer at once, as
+        an `async` function. None: nobody is told."""
         self._progress.set(hear, lambda function: _call.call(
             self._api, self._api.varve_session_set_progress, self._handle, function, None))
 
