@@ -16,7 +16,7 @@ constexpr uint64_t kOpen = uint64_t{1} << 32;
 constexpr uint64_t kPins = kOpen - 1;
 
 struct TokenParts {
-  uint64_t generation;
+  uint64_t generation;  // mixed with the table's own bits
   uint32_t slot;
   uint8_t type;
 };
@@ -37,12 +37,12 @@ constexpr uint64_t open_state(uint64_t generation, HandleType type) noexcept {
   return generation << 36 | uint64_t{static_cast<uint8_t>(type)} << 33 | kOpen;
 }
 
-// The state, apart from pins, that `token` needs its slot to have; 0, which no slot ever has, if it
-// cannot be a handle of `type`.
-constexpr uint64_t wanted_state(HandleType type, Token token) noexcept {
+// The state, apart from pins, that `token` needs its slot to have in the table with these bits; 0,
+// which no slot ever has, if it cannot be a handle of `type`.
+constexpr uint64_t wanted_state(HandleType type, Token token, uint64_t own_bits) noexcept {
   const auto parts = read_token(token);
   if (!parts || parts->type != static_cast<uint8_t>(type)) return 0;
-  return open_state(parts->generation, type);
+  return open_state(parts->generation ^ own_bits, type);
 }
 
 constexpr uint64_t generation_of(uint64_t state) noexcept { return state >> 36; }
@@ -81,6 +81,13 @@ constinit HandleTable process_table;
 
 HandleTable& HandleTable::of_process() noexcept { return process_table; }
 
+// Of the table's address, of which each bit changes most of these: generations are small numbers,
+// and no generation of one table is to look like one of another.
+uint64_t HandleTable::own_bits() const noexcept {
+  constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // of 2^64, odd
+  return reinterpret_cast<uintptr_t>(this) * kGoldenRatio >> 36;
+}
+
 HandleTable::Slot* HandleTable::made_slot(uint32_t index) const noexcept {
   const uint32_t position = index + kFirstChunkSlots;
   const auto chunk =
@@ -109,11 +116,12 @@ Result<Token> HandleTable::open(HandleType type, std::shared_ptr<Record> record)
   slot.record = std::move(record);
   const uint64_t generation = generation_of(slot.state.load(std::memory_order_relaxed)) + 1;
   slot.state.store(open_state(generation, type), std::memory_order_release);
-  return make_token({.generation = generation, .slot = index, .type = static_cast<uint8_t>(type)});
+  return make_token(
+      {.generation = generation ^ own_bits(), .slot = index, .type = static_cast<uint8_t>(type)});
 }
 
 Result<HandleTable::Slot*> HandleTable::pin_slot(HandleType type, Token token) {
-  const uint64_t wanted = wanted_state(type, token);
+  const uint64_t wanted = wanted_state(type, token, own_bits());
   Slot* const slot = wanted == 0 ? nullptr : find_slot(token);
   if (slot == nullptr) return bad_handle(type, token);
   uint64_t state = slot->state.load(std::memory_order_relaxed);
@@ -140,7 +148,7 @@ void HandleTable::unpin(Slot& slot) noexcept {
 }
 
 std::shared_ptr<Record> HandleTable::close(HandleType type, Token token) noexcept {
-  const uint64_t wanted = wanted_state(type, token);
+  const uint64_t wanted = wanted_state(type, token, own_bits());
   Slot* const slot = wanted == 0 ? nullptr : find_slot(token);
   if (slot == nullptr) return nullptr;
   uint64_t state = slot->state.load(std::memory_order_relaxed);

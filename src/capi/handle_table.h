@@ -3,7 +3,9 @@
 // A handle is a token of 64 bits and not an address: a fixed mark, the slot in this table, how
 // often that slot was used before, and the type of the object. Every call looks its token up. So a
 // closed, foreign, mistyped or invented handle is always noticed, and no pair of slot and
-// generation is given out twice.
+// generation is given out twice. The generation is mixed with a number of this table's own: another
+// copy of the library in the process, which has slots and generations like these, knows none of
+// its handles.
 //
 //   63    56 55            28 27            4 3    1 0
 //   [ mark  |   generation   |     slot     | type |1]
@@ -100,6 +102,7 @@ class HandleTable {
   static constexpr uint32_t kSlotCountMax = kFirstChunkSlots * ((1U << kChunkCount) - 1);
   static constexpr uint32_t kNoSlot = UINT32_MAX;
 
+  uint64_t own_bits() const noexcept;  // as many as a generation has
   Result<Token> open(HandleType type, std::shared_ptr<Record> record);
   std::shared_ptr<Record> close(HandleType type, Token token) noexcept;
   Result<Slot*> pin_slot(HandleType type, Token token);

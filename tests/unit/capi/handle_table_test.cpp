@@ -127,6 +127,22 @@ TEST(HandleTable, RefusesRandomValues) {
   }
 }
 
+// As two copies of the library in one process have them, when plugins link it statically.
+TEST(HandleTable, RefusesTheTokensOfAnotherTable) {
+  static HandleTable one;
+  static HandleTable other;
+  std::atomic<int> alive{0};
+  for (int i = 0; i < 200; ++i) {
+    const auto token = one.open(std::make_shared<StoreLike>(&alive, i));
+    const auto others = other.open(std::make_shared<StoreLike>(&alive, i));
+    ASSERT_TRUE(token.ok() && others.ok());
+    EXPECT_EQ(other.pin<StoreLike>(*token).code(), Code::kBadHandle);
+    EXPECT_EQ(other.close<StoreLike>(*token), nullptr);
+    EXPECT_NE(one.close<StoreLike>(*token), nullptr);
+    EXPECT_NE(other.close<StoreLike>(*others), nullptr);
+  }
+}
+
 TEST(HandleTable, HoldsManyHandlesAtOnce) {
   std::atomic<int> alive{0};
   std::vector<Token> tokens;
