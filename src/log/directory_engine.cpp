@@ -107,6 +107,8 @@ Status DirectoryEngine::open_folders() {
   if (sessions_) {
     const auto own = sessions_->self_info();
     has_link_counts_ = own.ok() && own->link_count > 0;
+    const auto in_capitals = root_->find("SESSIONS");
+    may_fold_case_ = in_capitals.ok() && in_capitals->has_value();
   }
   return {};
 }
@@ -191,7 +193,28 @@ Status DirectoryEngine::stage_session(const Fill& fill, std::string* name,
 }
 
 Status DirectoryEngine::refuse_if_taken(std::string_view session_id) {
+  VARVE_TRY(refuse_if_other_case(session_id));
   return sessions_->info(session_id).ok() ? already_there(session_id) : Status();
+}
+
+// Where the name leads to the session of another id: to make one there would replace that.
+Status DirectoryEngine::refuse_if_other_case(std::string_view session_id) {
+  if (!may_fold_case_ || !sessions_->info(session_id).ok()) return {};
+  VARVE_TRY_ASSIGN(const bool is_listed, is_listed_so(session_id));
+  if (is_listed) return {};
+  return {Code::kUnsupported,
+          "there can be no session '" + std::string(session_id) +
+              "' beside one whose id differs in upper and lower case only: this file system does "
+              "not tell them apart; use another id, or put the store on another file system",
+          {.path = sessions_->path_of(session_id), .member = "session_id"}};
+}
+
+// Whether a name in sessions/ is the id, letter for letter. Asking for the name does not tell that
+// where upper and lower case are one.
+Result<bool> DirectoryEngine::is_listed_so(std::string_view session_id) {
+  VARVE_TRY_ASSIGN(const auto items, sessions_->list());
+  return std::any_of(items.begin(), items.end(),
+                     [&](const auto& item) { return item.name == session_id; });
 }
 
 Result<std::unique_ptr<SessionStorage>> DirectoryEngine::create(const SessionRow& row,
@@ -234,7 +257,9 @@ Result<std::unique_ptr<io::Directory>> DirectoryEngine::open_session_directory(
   if (!sessions_) return no_session(session_id);
   auto directory = sessions_->open_directory(session_id);
   if (directory.code() == Code::kNotFound) return no_session(session_id);
-  return directory;
+  if (!directory.ok() || !may_fold_case_) return directory;
+  VARVE_TRY_ASSIGN(const bool is_listed, is_listed_so(session_id));
+  return is_listed ? std::move(directory) : no_session(session_id);
 }
 
 Result<std::unique_ptr<DirectoryStorage>> DirectoryEngine::open_storage(

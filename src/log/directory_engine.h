@@ -76,6 +76,8 @@ class DirectoryEngine final : public Engine {
   Status lock_and_fill(std::string_view name, const Fill& fill, std::unique_ptr<io::File>* lock);
   static Status make_session(io::Directory& directory, std::string_view metadata);
   Status refuse_if_taken(std::string_view session_id);
+  Status refuse_if_other_case(std::string_view session_id);
+  Result<bool> is_listed_so(std::string_view session_id);
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
   Status take_away(std::string_view session_id, bool* has_its_name);
@@ -120,6 +122,7 @@ class DirectoryEngine final : public Engine {
   uint64_t lock_timeout_ms_;
   bool writable_ = true;
   bool has_link_counts_ = false;  // whether the file system tells a directory that was removed
+  bool may_fold_case_ = false;    // whether a name may lead to what is named in another case
   std::unique_ptr<io::Directory> sessions_;
   std::unique_ptr<io::Directory> indices_;
   std::unique_ptr<io::Directory> temporary_;

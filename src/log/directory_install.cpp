@@ -91,6 +91,7 @@ Result<std::unique_ptr<DirectoryStorage>> DirectoryEngine::lock_present(
 
 // With the registry's lock held, without which no session gets a name.
 Status DirectoryEngine::refuse_if_present(const std::string& session_id) {
+  VARVE_TRY(refuse_if_other_case(session_id));
   const auto directory = open_session_directory(session_id);
   if (directory.code() == Code::kNotFound) return {};
   if (!directory.ok()) return directory.status();

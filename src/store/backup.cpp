@@ -32,6 +32,11 @@ constexpr std::string_view kIsNoSession =
     "its directory is there, but neither its memory.jsonl nor its metadata.json is; a copy of it "
     "stays as it was: restore it, or remove the directory";
 
+// Where the copies are, upper and lower case are one, and a session has the name already.
+bool is_of_the_id(const Status& failure) {
+  return failure.code() == Code::kUnsupported && failure.place().member == "session_id";
+}
+
 // Something has the name of a file or of a directory of one session.
 bool is_of_another_kind(const Status& failure) {
   return io::is_not_a_file(failure) || io::is_not_a_directory(failure);
@@ -197,6 +202,8 @@ class Backup {
       if (session.source_failure().ok() && is_of_another_kind(status)) {
         const std::string reason = status.message() + "; move it away, or remove this copy";
         problems_.push(problem(id, reason, Copied::kNo));
+      } else if (is_of_the_id(status)) {
+        problems_.push(problem(id, status.message(), Copied::kNo));
       } else if (session.source_failure().ok()) {
         return std::move(status).with_context("session '" + id + "' was not copied");
       } else if (status.code() == Code::kNotFound) {

@@ -991,6 +991,8 @@ pub struct Api {
     ///          VARVE_BUSY              another process is creating a session, or keeps opening the
     ///                                  store, or (with concurrency.exclusive) took the new lock
     ///          VARVE_NOT_FOUND         the session was deleted as soon as it was made
+    ///          VARVE_UNSUPPORTED       a session has this id in another case, and the file system does
+    ///                                  not tell upper from lower case
     ///          VARVE_FORMAT_VERSION, VARVE_CORRUPTION  with "open", as varve_session_open
     ///          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
     /// @cost    makes a directory durable before the call returns, whatever the number of sessions

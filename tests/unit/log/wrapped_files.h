@@ -1,6 +1,7 @@
 // File systems that are another one but for one thing, for what the simulated one does not do.
 #pragma once
 
+#include <cctype>
 #include <memory>
 #include <string>
 #include <utility>
@@ -100,6 +101,47 @@ class DirectoryWithoutLinkCounts final : public WrappedDirectory {
   }
 };
 
+// As APFS, NTFS, exFAT and what servers share of them: a name in another case is the same name, and
+// the one that a thing was made with is kept.
+class DirectoryWithoutCase final : public WrappedDirectory {
+ public:
+  using WrappedDirectory::WrappedDirectory;
+  Status exchange(std::string_view name, io::Directory& other,
+                  std::string_view other_name) override {
+    return WrappedDirectory::exchange(kept(name), other, of(other).kept(other_name));
+  }
+  Status move_to(std::string_view from, io::Directory& target, std::string_view to) override {
+    return WrappedDirectory::move_to(kept(from), target, of(target).kept(to));
+  }
+  Result<std::unique_ptr<io::Directory>> open_directory(std::string_view name) override {
+    return WrappedDirectory::open_directory(kept(name));
+  }
+  Result<io::FileInfo> info(std::string_view name) override {
+    return WrappedDirectory::info(kept(name));
+  }
+
+ private:
+  static DirectoryWithoutCase& of(io::Directory& other) {
+    return static_cast<DirectoryWithoutCase&>(other);
+  }
+  static std::string lower(std::string text) {
+    for (char& letter : text) letter = static_cast<char>(std::tolower(letter));
+    return text;
+  }
+  std::string kept(std::string_view name) {
+    std::string found(name);
+    const auto items = WrappedDirectory::list();
+    for (const auto& item : *items) {
+      if (item.name == name) return item.name;
+      if (lower(item.name) == lower(std::string(name))) found = item.name;
+    }
+    return found;
+  }
+  std::unique_ptr<io::Directory> wrap(std::unique_ptr<io::Directory> inner) override {
+    return std::make_unique<DirectoryWithoutCase>(std::move(inner));
+  }
+};
+
 template <typename Directory>
 class FileSystemOf final : public io::FileSystem {
  public:
@@ -122,5 +164,6 @@ class FileSystemOf final : public io::FileSystem {
 using FileSystemWithoutExchange = FileSystemOf<DirectoryWithoutExchange>;
 using FileSystemWithoutLinkCounts = FileSystemOf<DirectoryWithoutLinkCounts>;
 using FileSystemListedBackwards = FileSystemOf<DirectoryListedBackwards>;
+using FileSystemWithoutCase = FileSystemOf<DirectoryWithoutCase>;
 
 }  // namespace varve::log

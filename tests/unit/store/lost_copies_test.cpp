@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "backup_rig.h"
+#include "unit/log/wrapped_files.h"
 
 namespace varve::store {
 namespace {
@@ -69,6 +70,24 @@ TEST_F(LostCopies, AFileInPlaceOfACopyStopsNoOtherSession) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].substr(0, 6), "notes:");
   EXPECT_EQ(alive("copy", "z"), (Texts{"first", "second"}));
+}
+
+// As on an exFAT disk or a share: who has the name keeps it, and the others are copied.
+TEST_F(LostCopies, WhereCaseDoesNotCountNamesTheSessionThatHasNoPlace) {
+  const auto native = open("store");
+  for (const std::string id : {"Ann", "ann", "bob"}) add(*create(*native, id), {"of_" + id});
+  log::FileSystemWithoutCase folding(disk_);
+  const auto store = open("store", &folding);
+  for (int round = 0; round < 2; ++round) {
+    const json::Tree report = backed_up(*store);
+    EXPECT_EQ(report.get_int64("sessions"), 3 + 2) << report.canonical();  // three were there
+    ASSERT_EQ(report.get("problems")->items().size(), 1U) << report.canonical();
+    const json::Tree& problem = report.get("problems")->items().front();
+    EXPECT_EQ(problem.get_string("session_id"), "ann");
+    EXPECT_NE(problem.get_string("reason").find("upper and lower case"), std::string::npos);
+    EXPECT_EQ(alive("copy", "Ann"), Texts{"of_Ann"});
+    EXPECT_EQ(alive("copy", "bob"), Texts{"of_bob"});
+  }
 }
 
 TEST_F(LostCopies, OfASessionThatHasLostItsLogAndItsMetadataItStays) {
