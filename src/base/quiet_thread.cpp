@@ -29,14 +29,26 @@ extern "C" void* run_work(void* given) {
   return signals;
 }
 
+// What a call takes of a stack at most, as docs/threading.md says, several times over: a host whose
+// own threads have little must not decide for these.
+constexpr size_t kStackBytesMin = size_t{512} << 10;
+
+int ensure_stack(pthread_attr_t* attributes) noexcept {
+  size_t stack_bytes = 0;
+  const int os_errno = ::pthread_attr_getstacksize(attributes, &stack_bytes);
+  if (os_errno != 0 || stack_bytes >= kStackBytesMin) return os_errno;
+  return ::pthread_attr_setstacksize(attributes, kStackBytesMin);
+}
+
 // The thread begins with them blocked, and the mask of the host's thread is left alone.
 int start(pthread_t* thread, std::function<void()>* work) noexcept {
   pthread_attr_t attributes;
   int os_errno = ::pthread_attr_init(&attributes);
   if (os_errno != 0) return os_errno;
+  os_errno = ensure_stack(&attributes);
 #if VARVE_HAS_MASK_ATTRIBUTE
   const sigset_t blocked = signals_of_others();
-  os_errno = ::pthread_attr_setsigmask_np(&attributes, &blocked);
+  if (os_errno == 0) os_errno = ::pthread_attr_setsigmask_np(&attributes, &blocked);
 #endif
   if (os_errno == 0) os_errno = ::pthread_create(thread, &attributes, &run_work, work);
   ::pthread_attr_destroy(&attributes);

@@ -228,7 +228,8 @@ int PosixDirectory::rename_without_replacing(const std::string& from, int target
   });
   if (answer == 0) return 0;
   // The kernel, file system or sandbox lacks it; a real refusal comes back below.
-  if (errno != EINVAL && errno != ENOSYS && !is_refused_permission(errno)) return errno;
+  const bool is_lacking = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+  if (!is_lacking && !is_refused_permission(errno)) return errno;
   struct stat taken {};
   if (::fstatat(target, to.c_str(), &taken, AT_SYMLINK_NOFOLLOW) == 0) return EEXIST;
   if (errno != ENOENT) return errno;

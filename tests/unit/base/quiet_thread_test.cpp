@@ -50,6 +50,28 @@ TEST(QuietThread, IsWaitedForWhenItGoes) {
   }
 }
 
+TEST(QuietThread, HasRoomWhereTheHostsThreadsHaveLittle) {
+  constexpr size_t kLittle = size_t{48} << 10;
+  constexpr size_t kEnough = size_t{96} << 10;  // what docs/threading.md says of a call
+  pthread_attr_t usual;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  pthread_attr_t little;
+  ASSERT_EQ(::pthread_attr_init(&little), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&little, kLittle), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&little), 0);
+  size_t stack_bytes = 0;
+  QuietThread([&] {
+    pthread_attr_t own;
+    if (::pthread_getattr_np(::pthread_self(), &own) != 0) return;
+    (void)::pthread_attr_getstacksize(&own, &stack_bytes);
+    ::pthread_attr_destroy(&own);
+  }).join();
+  EXPECT_EQ(::pthread_setattr_default_np(&usual), 0);
+  ::pthread_attr_destroy(&little);
+  ::pthread_attr_destroy(&usual);
+  EXPECT_GE(stack_bytes, 2 * kEnough);
+}
+
 TEST(QuietThread, ThatCannotBeStartedIsAnException) {
   const test::NoThreads none;
   bool was_done = false;

@@ -424,7 +424,7 @@ TEST_F(PosixFiles, MovesWithoutReplacingWhereTheKernelCannotPromiseIt) {
   ASSERT_TRUE(root_->make_directory("trash").ok());
   auto trash = *root_->open_directory("trash");
   put_file(temporary_.path_of("trash/taken"), "theirs");
-  for (const int os_errno : {ENOSYS, EINVAL, EPERM, EACCES}) {
+  for (const int os_errno : {ENOSYS, EINVAL, EOPNOTSUPP, EPERM, EACCES}) {
     put_file(temporary_.path_of("file"), "mine");
     const std::string kept = "kept" + std::to_string(os_errno);
     EXPECT_TRUE(succeeds_in_child([&] {
