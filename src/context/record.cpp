@@ -83,8 +83,7 @@ class Recorder {
   // is not there; all others are its content.
   void take_members(json::Value payload) {
     payload.for_each_member([&](std::string_view name, json::Value value) {
-      const bool is_entrys = std::find(entry::kGivenMembers.begin(), entry::kGivenMembers.end(),
-                                       name) != entry::kGivenMembers.end();
+      const bool is_entrys = entry::is_given_member(name);
       if (is_entrys && value.kind() == json::Kind::kNull) return true;
       (is_entrys ? entry_ : content_).set(name, Tree::from(value));
       return true;

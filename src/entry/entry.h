@@ -5,6 +5,7 @@
 // Reading is lenient where docs/format.md says so (lines made by hand), and exact about checksums.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -27,6 +28,9 @@ inline constexpr uint64_t kSeqMax = (uint64_t{1} << 53) - 1;  // what every JSON
 inline constexpr std::array<std::string_view, 10> kGivenMembers = {
     "id",        "timestamp", "importance", "tags",       "references",
     "relations", "trace_id",  "span_id",    "expires_at", "ttl_seconds"};
+[[nodiscard]] constexpr bool is_given_member(std::string_view name) {
+  return std::find(kGivenMembers.begin(), kGivenMembers.end(), name) != kGivenMembers.end();
+}
 
 struct Batch {
   uint32_t count = 0;  // "n"; 0: not part of a batch

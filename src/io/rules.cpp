@@ -91,6 +91,8 @@ bool is_not_a_directory(const Status& failure) noexcept {
   return failure.code() == Code::kIo && (os_errno == ENOTDIR || os_errno == ELOOP);
 }
 
+bool is_kept_from_us(const Status& failure) noexcept { return failure.place().os_errno == EACCES; }
+
 Status no_permission_to_write(std::string_view what, std::string_view directory) {
   return refusal(Code::kReadOnly, 0, directory,
                  std::string(what) + " is open for reading: no permission to write in " +

@@ -53,6 +53,10 @@ Status not_a_directory(int os_errno, std::string_view path, std::string_view wha
 bool is_not_a_file(const Status& failure) noexcept;
 bool is_not_a_directory(const Status& failure) noexcept;  // the same of not_a_directory()
 
+// Whether somebody's permissions keep it from being read: the next try fails as well, until they
+// are changed.
+bool is_kept_from_us(const Status& failure) noexcept;
+
 // kReadOnly: `what` ("the session") could be opened for reading only.
 Status no_permission_to_write(std::string_view what, std::string_view directory);
 

@@ -53,9 +53,7 @@ json::Tree message_of_item(std::string_view type, const json::Tree& item) {
   json::Tree message = json::Tree::object();
   json::Tree content = json::Tree::object();
   for (const auto& [name, value] : item.members()) {
-    const bool is_entrys =
-        name != "id" && std::find(entry::kGivenMembers.begin(), entry::kGivenMembers.end(), name) !=
-                            entry::kGivenMembers.end();
+    const bool is_entrys = name != "id" && entry::is_given_member(name);
     (is_entrys ? message : content).set(name, value);
   }
   message.set("content", std::move(content));

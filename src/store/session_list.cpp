@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time.h"
+#include "io/rules.h"
 #include "session/metadata/expiry.h"
 #include "session/metadata/metadata.h"
 #include "store/session_rows.h"
@@ -40,14 +41,16 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
                                            const FindOpen& find_open) {
   const auto text = metadata_of(engine, row.session_id);
   if (text.code() == Code::kNotFound) return std::optional<json::Tree>();
-  if (is_of_environment(text.code())) return text.status();
+  const bool is_kept = io::is_kept_from_us(text.status());  // as another user's of this machine
+  if (is_of_environment(text.code()) && !is_kept) return text.status();
   json::Tree item = json::Tree::object();
   const std::string created_at = format_rfc3339(row.created_at_ms);
   item.set("session_id", json::Tree::string(row.session_id));
   item.set("user_id", json::Tree::string(row.user_id));
   item.set("agent_id", json::Tree::string(row.agent_id));
   item.set("created_at", json::Tree::string(created_at));
-  if (!text.ok()) return std::optional<json::Tree>(std::move(item));  // lost or no file, but there
+  // Lost, no file, or not for us, but there: it hides no other.
+  if (!text.ok()) return std::optional<json::Tree>(std::move(item));
   const auto parsed = session::Metadata::parse(*text, row.session_id);
   if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
   const json::Tree& metadata = parsed->tree();

@@ -120,12 +120,18 @@ std::vector<ToolTurn> results_in(const Tree& message) {
 }
 
 std::string with_answered_calls(std::string said, const Tree& parts) {
+  const auto is_answered = [](const Tree& part) {
+    const Tree* call = call_in(part);
+    return call != nullptr && has_outcome(*call);
+  };
+  bool has_one = false;
+  for_each_part(parts, [&](const Tree& part) { has_one = has_one || is_answered(part); });
+  if (!has_one) return said;
   std::string in_order;
   std::string behind;
   for_each_part(parts, [&](const Tree& part) {
     std::vector<ToolTurn> calls;
-    const Tree* call = call_in(part);
-    if (call != nullptr && has_outcome(*call)) append_call(*call, &calls);
+    if (is_answered(part)) append_call(*call_in(part), &calls);
     const std::string text = text_of_part(part);
     if (calls.empty()) {
       append_text(text, &in_order);

@@ -18,11 +18,11 @@ constexpr int64_t kHourInMs = 3'600'000;
 class StoreFailures : public BackupFixture {
  protected:
   // Operations of one kind on what is at a path of that end fail, until they are let be.
-  void fail(OperationKind kind, std::string end_of_path) {
-    disk_.set_fault_hook([kind, end = std::move(end_of_path)](
+  void fail(OperationKind kind, std::string end_of_path, int os_errno = EIO) {
+    disk_.set_fault_hook([kind, end = std::move(end_of_path), os_errno](
                              const io::OperationInfo& operation) -> std::optional<io::Fault> {
       if (operation.kind != kind || !operation.path.ends_with(end)) return std::nullopt;
-      return io::Fault{EIO, std::nullopt};
+      return io::Fault{os_errno, std::nullopt};
     });
   }
   void let_be() { disk_.set_fault_hook({}); }
@@ -145,6 +145,22 @@ TEST_F(StoreFailures, ASessionWhoseMetadataIsNoFileIsListedWithWhatIsKnown) {
   EXPECT_EQ(opened.code(), Code::kIo);
   EXPECT_NE(opened.message().find("metadata.json': it is a directory"), std::string::npos)
       << opened.message();
+}
+
+// As one that another user of the machine made with a narrow umask.
+TEST_F(StoreFailures, ASessionThatMayNotBeReadHidesNoOther) {
+  const auto store = open("store");
+  for (const char* id : {"theirs", "whole"}) {
+    ASSERT_TRUE(
+        store->create_session(R"({"session_id":")" + std::string(id) + R"(","user_id":"u"})").ok());
+    clock_.advance_ms(1);
+  }
+  fail(OperationKind::kOpen, "theirs/metadata.json", EACCES);
+  EXPECT_EQ(listed(*store), "whole theirs ");
+  EXPECT_EQ(store->sessions(R"({"user_id":"u"})")->get("sessions")->items().size(), 2U);
+  EXPECT_EQ(store->open_session("theirs").status().place().os_errno, EACCES);
+  fail(OperationKind::kOpen, "theirs/metadata.json");
+  EXPECT_EQ(store->sessions({}).code(), Code::kIo) << "the next try may read it";
 }
 
 TEST_F(StoreFailures, ASessionWhoseNameAFileHasHidesNoOther) {

@@ -573,9 +573,10 @@ func StoreSync(store Store) (failure *Failure) {
 // @param[in]  filter_len [bytes] or VARVE_NUL_TERMINATED.
 // @param[out] json_out   {"sessions":[{"session_id","user_id","agent_id","title","created_at",
 // "last_accessed","total_entries"}],"next":CURSOR|null}. Members that were
-// not given are ""; a session whose metadata.json is lost or damaged has
-// only the first three and created_at. Expired sessions are left out. The
-// last page may be empty, where only deleted or expired ones follow.
+// not given are ""; a session whose metadata.json is lost, damaged or not
+// for this process to read has only the first three and created_at. Expired
+// sessions are left out. The last page may be empty, where only deleted or
+// expired ones follow.
 // @param[out] json_len_out [bytes].
 // @param[out] error_out  caller frees; may be NULL.
 //
