@@ -199,12 +199,11 @@ class Backup {
         if (!session.remark().empty()) problems_.push(problem(id, session.remark(), Copied::kYes));
         continue;
       }
-      if (session.source_failure().ok() && is_of_another_kind(status)) {
+      const bool is_of_the_copy = session.source_failure().ok() && !is_of_the_id(status);
+      if (is_of_the_copy && is_of_another_kind(status)) {
         const std::string reason = status.message() + "; move it away, or remove this copy";
         problems_.push(problem(id, reason, Copied::kNo));
-      } else if (is_of_the_id(status)) {
-        problems_.push(problem(id, status.message(), Copied::kNo));
-      } else if (session.source_failure().ok()) {
+      } else if (is_of_the_copy) {
         return std::move(status).with_context("session '" + id + "' was not copied");
       } else if (status.code() == Code::kNotFound) {
         gone_.insert(id);
