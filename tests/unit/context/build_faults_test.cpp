@@ -257,6 +257,23 @@ TEST(ContextUnreadable, WhatCannotBeReadIsLeftOutAndStandsInNobodysWay) {
             "f1 q1 lost call result");
 }
 
+// Nobody said anything there that a model could miss.
+TEST(ContextUnreadable, WhatCannotBeReadLeavesNoGapBetweenTurns) {
+  ContextGround ground;
+  ground.place.remove("index.bin");  // an index that was made of the log is believed
+  const auto session = ground.place.open();
+  ASSERT_EQ(items_of(ground.build_with(*session, "")), "q1 lost call result f1 q2");
+  ground.damage("q2");
+  const auto answer = ground.build_with(*session, R"({"format":"chat"})");
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  const auto tree = json::Tree::parse(*answer);
+  std::string turns;
+  for (const auto& item : tree->get("items")->items()) {
+    if (item.get_string("source") == "recent") turns += item.get_string("id") + " ";
+  }
+  EXPECT_EQ(turns, "q1 call result f1 ") << "a result without a call is none";
+}
+
 TEST(ContextUnreadable, ACallWhoseResultCannotBeReadIsLeftOutWithIt) {
   ContextGround ground;
   ground.place.remove("index.bin");  // an index that was made of the log is believed

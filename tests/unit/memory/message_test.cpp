@@ -169,6 +169,7 @@ TEST(Message, NeedsNoContentWhereItSaysSomethingElse) {
     EXPECT_TRUE(read_message("{\"role\":\"assistant\"," + std::string(said) + "}").ok()) << said;
   }
   for (const char* message : {R"({"role":"user"})", R"({"role":"user","name":"Ann"})",
+                              R"({"role":"assistant","tool_calls":null,"refusal":null})",
                               R"({"parts":[{"text":"Hi"}]})", R"({"type":"message"})"}) {
     EXPECT_EQ(read_message(message).status().place().member, "content") << message;
   }

@@ -26,6 +26,13 @@ class StoreFailures : public BackupFixture {
     });
   }
   void let_be() { disk_.set_fault_hook({}); }
+  // Two sessions of one user, the second of which is "whole".
+  void create_beside_whole(Store& store, const std::string& id) {
+    for (const std::string& each : {id, std::string("whole")}) {
+      ASSERT_TRUE(store.create_session(R"({"session_id":")" + each + R"(","user_id":"u"})").ok());
+      clock_.advance_ms(1);
+    }
+  }
   static std::string listed(Store& store) {
     const auto page = store.sessions({});
     EXPECT_TRUE(page.ok()) << page.status().message();
@@ -126,11 +133,7 @@ TEST_F(StoreFailures, ARescanThatCannotReadASessionKeepsTheListAsItWas) {
 // Unlike a disk that does not read, what has the name of metadata.json stays as it is.
 TEST_F(StoreFailures, ASessionWhoseMetadataIsNoFileIsListedWithWhatIsKnown) {
   const auto store = open("store");
-  for (const char* id : {"listed", "whole"}) {
-    ASSERT_TRUE(
-        store->create_session(R"({"session_id":")" + std::string(id) + R"(","user_id":"u"})").ok());
-    clock_.advance_ms(1);
-  }
+  create_beside_whole(*store, "listed");
   auto root = *disk_.open_root("store/sessions/listed", false);
   ASSERT_TRUE(root->remove("metadata.json").ok());
   ASSERT_TRUE(root->make_directory("metadata.json").ok());
@@ -150,11 +153,7 @@ TEST_F(StoreFailures, ASessionWhoseMetadataIsNoFileIsListedWithWhatIsKnown) {
 // As one that another user of the machine made with a narrow umask.
 TEST_F(StoreFailures, ASessionThatMayNotBeReadHidesNoOther) {
   const auto store = open("store");
-  for (const char* id : {"theirs", "whole"}) {
-    ASSERT_TRUE(
-        store->create_session(R"({"session_id":")" + std::string(id) + R"(","user_id":"u"})").ok());
-    clock_.advance_ms(1);
-  }
+  create_beside_whole(*store, "theirs");
   fail(OperationKind::kOpen, "theirs/metadata.json", EACCES);
   EXPECT_EQ(listed(*store), "whole theirs ");
   EXPECT_EQ(store->sessions(R"({"user_id":"u"})")->get("sessions")->items().size(), 2U);
@@ -165,10 +164,7 @@ TEST_F(StoreFailures, ASessionThatMayNotBeReadHidesNoOther) {
 
 TEST_F(StoreFailures, ASessionWhoseNameAFileHasHidesNoOther) {
   const auto store = open("store");
-  for (const char* id : {"taken", "whole"}) {
-    ASSERT_TRUE(store->create_session(R"({"session_id":")" + std::string(id) + "\"}").ok());
-    clock_.advance_ms(1);
-  }
+  create_beside_whole(*store, "taken");
   const auto sessions = *disk_.open_root("store/sessions", false);
   ASSERT_TRUE(sessions->move_to("taken", **disk_.open_root("store", false), "elsewhere").ok());
   disk_.write_file("store/sessions/taken", "somebody's own");
