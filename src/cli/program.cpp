@@ -163,6 +163,10 @@ class Program {
     if (similar.empty() && is_option) {
       hint = "Put \"--\" before words that begin with \"-\" but are not options. " + help_hint();
     }
+    if (is_option && similar == name) {  // one of the command, before it
+      what = "misplaced option";
+      hint = name + " belongs behind the command.";
+    }
     if (is_operand) hint = "Options come before \"--\". " + help_hint();
     return usage_failure(what + " \"" + word + "\"", std::move(hint));
   }

@@ -183,6 +183,7 @@ class Mistakes(CliTest):
             (["--store", "x", "ls"], 'unknown option "--store"', "Did you mean --root?"),
             (["ls", "--dir=x"], 'unknown option "--dir=x"', "Did you mean --root?"),
             (["ls", "--sess", "x"], 'unknown option "--sess"', "Did you mean --session?"),
+            (["--limit", "3", "ls"], 'misplaced option "--limit"', "belongs behind the command"),
             (["ls", "--xyz"], 'unknown option "--xyz"', 'before words that begin with "-"'),
             (["ls", "-d", "x"], 'unknown option "-d"', 'before words that begin with "-"'),
             (["frobnicate"], "unknown command", "varve --help"),

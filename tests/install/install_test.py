@@ -173,6 +173,7 @@ class Installed(unittest.TestCase):
         # How that project is built is its own business, also when it is configured once more.
         cache = (build / "CMakeCache.txt").read_text()
         self.assertEqual(re.findall(r"^CMAKE_BUILD_TYPE:STRING=(.*)$", cache, re.M), [""])
+        self.assertNotIn("varve_cli", run(["ninja", "-C", build, "-t", "targets", "all"]))
         # The library is there already, and takes minutes to build.
         shutil.copy(pathlib.Path(OPTIONS.build, "libvarve.a"), build / "varve/libvarve.a")
         commands = run(["ninja", "-C", build, "-t", "commands", "remember"]).splitlines()
