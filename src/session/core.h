@@ -316,6 +316,8 @@ class Core {
   Result<bool> has_known_part(const log::Tail& tail);
   // Whether the byte before `end` is a line end.
   Result<bool> ends_a_line(log::Stream stream, uint64_t generation, uint64_t end);
+  Status read_to(const log::Tail& tail);
+  void let_go_of_old_vectors();
   Status read_changes(log::Tail tail);
   Status read_changes_once(log::Tail tail);
   Status meet_replaced_log(log::Tail* tail);
@@ -352,6 +354,7 @@ class Core {
   [[nodiscard]] uint64_t pending_words_bytes() const;
   Status index_words_of(uint32_t first, uint32_t end);
 
+  std::atomic<bool> may_hold_old_vectors_{false};  // of a log that was replaced
   // True while this object holds the storage's lock and writes nothing.
   std::atomic<bool> is_ours_to_read_{false};
   bool index_is_whole_ = false;  // false during a change, and after a failed one

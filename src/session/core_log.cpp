@@ -67,6 +67,20 @@ void Core::follow_closely() noexcept {
 }
 
 Status Core::catch_up_to(const log::Tail& tail) {
+  VARVE_TRY(read_to(tail));
+  if (may_hold_old_vectors_.load()) let_go_of_old_vectors();
+  return {};
+}
+
+// Whoever replaces the log replaces vectors.bin next, where metadata.json says so. Until it is
+// known to be done, each call looks.
+void Core::let_go_of_old_vectors() {
+  may_hold_old_vectors_.store(false);
+  vectors.look();
+  if (metadata.may_have_stray_vectors()) may_hold_old_vectors_.store(true);
+}
+
+Status Core::read_to(const log::Tail& tail) {
   {
     const std::shared_lock lock(index_mutex);
     if (is_current(tail)) return {};
@@ -97,6 +111,7 @@ Status Core::meet_replaced_log(log::Tail* tail) {
   if (fresh.ok()) metadata.set(*std::move(fresh));
   durable_tombstones_seen = metadata.value().durable_tombstones();
   entries.forget();
+  may_hold_old_vectors_.store(true);
   *tail = now;
   return {};
 }

@@ -26,10 +26,19 @@ Status other_dimension(size_t asked, uint32_t present) {
 void Vectors::look() noexcept {
   try {
     const auto tail = storage_.vectors_tail();
-    if (tail.ok()) size_bytes_.store(tail->bytes);
+    if (!tail.ok()) return;
+    size_bytes_.store(tail->bytes);
+    if (!has_others_than(*tail)) return;
+    const std::lock_guard loading(load_mutex_);
+    if (has_others_than(*tail)) let_go();
   } catch (const std::bad_alloc&) {
     // As if the look had failed: whoever needs the size asks again.
   }
+}
+
+bool Vectors::has_others_than(const log::VectorsTail& tail) const {
+  const std::shared_lock lock(mutex_);
+  return table_ && generation_ != tail.generation;
 }
 
 bool Vectors::is_current(const log::VectorsTail& tail) const {
@@ -98,6 +107,11 @@ Status Vectors::read_more(const log::VectorsTail& tail) {
 
 void Vectors::forget() {
   const std::lock_guard loading(load_mutex_);
+  let_go();
+}
+
+// The load mutex is held.
+void Vectors::let_go() {
   const std::unique_lock lock(mutex_);
   table_.reset();
   release_memory(&rows_);

@@ -43,7 +43,8 @@ class Vectors {
   Result<std::vector<query::VectorMatch>> match(const Similarities& similarities,
                                                 const index::Index& index, uint64_t index_epoch);
 
-  // Looks up the file's size.
+  // Looks up the file's size. Vectors in memory of a file that was replaced go: it may have been
+  // replaced to forget them.
   void look() noexcept;
   [[nodiscard]] uint64_t size_bytes() const { return size_bytes_.load(); }  // as last seen
   [[nodiscard]] uint64_t memory_bytes() const;
@@ -56,6 +57,8 @@ class Vectors {
   Status load(const log::VectorsTail& tail);
   Status read_more(const log::VectorsTail& tail);
   [[nodiscard]] bool is_current(const log::VectorsTail& tail) const;
+  [[nodiscard]] bool has_others_than(const log::VectorsTail& tail) const;
+  void let_go();
   bool resolve(const Similarities& similarities, const index::Index& index, uint64_t index_epoch);
 
   log::SessionStorage& storage_;

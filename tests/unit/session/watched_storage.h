@@ -16,7 +16,7 @@
 namespace varve::session {
 
 // Hands everything on, counts what is read, and calls `after_tail` once a tail was seen, and
-// `before_append` each time.
+// `before_append` and `before_replace` each time.
 class WatchedStorage final : public log::SessionStorage {
  public:
   explicit WatchedStorage(std::unique_ptr<log::SessionStorage> inner) : inner_(std::move(inner)) {}
@@ -79,6 +79,7 @@ class WatchedStorage final : public log::SessionStorage {
   using SessionStorage::replace;
   Status replace(log::Stream stream, std::optional<uint64_t> expected_bytes,
                  const std::function<Status(log::Sink&)>& produce) override {
+    if (before_replace) before_replace(stream);
     return inner_->replace(stream, expected_bytes, produce);
   }
   Status remove_document(std::string_view name) override { return inner_->remove_document(name); }
@@ -96,6 +97,7 @@ class WatchedStorage final : public log::SessionStorage {
 
   std::function<void()> after_tail;  // once
   std::function<void()> before_append;
+  std::function<void(log::Stream)> before_replace;
   std::function<void()> while_syncing;  // with the lines in the stream, and not in the index
   // Instead of what the storage answered.
   std::function<Result<log::Tail>(const log::Tail&)> change_tail;
