@@ -14,7 +14,7 @@ from varve_library import Library
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "export-import.md"
 NOW_MS = 1768035600000
 BLOCK = re.compile(r"<!-- (import|entries) -->\n```json\n(.*?)```", re.S)
-DERIVED_ID = re.compile(r"\b(entity|relation|chat)_([0-9a-f]{32})\b")
+DERIVED_ID = re.compile(r"\b(entity|relation|chat|import)_([0-9a-f]{32})\b")
 
 
 def pairs_of(page):
@@ -43,7 +43,7 @@ class ExportImportPage(unittest.TestCase):
         cls.library.now_ms = NOW_MS
 
     def test_the_page_has_examples(self):
-        self.assertEqual(len(self.pairs), 3)
+        self.assertEqual(len(self.pairs), 4)
 
     def test_imports_become_the_entries_shown(self):
         for number, (given, shown) in enumerate(self.pairs):
@@ -58,6 +58,17 @@ class ExportImportPage(unittest.TestCase):
                            with_short_ids(session.export("jsonl")).splitlines()]
                 for entry, wanted in zip(entries, expected, strict=True):
                     self.assertEqual({name: entry.get(name) for name in wanted}, wanted)
+
+    def test_what_another_memory_kept_is_found_as_the_page_says(self):
+        told = re.search(r"^It is found by .*$", self.page, re.M)
+        given = [text for text, _ in pairs_of(self.page[:told.start()])][-1]
+        session = self.library.open_store("memory:").create()
+        session.import_text(given + '{"type":"document","content":{"message":"Snow","page":4}}')
+        queries = re.findall("`(.*?)`", told[0])
+        self.assertEqual(len(queries), 3)
+        for query in queries:
+            found = session.query(json.loads(query))["results"]
+            self.assertEqual([each["entry"]["content"]["page"] for each in found], [3], query)
 
     def test_the_report_has_the_members_shown(self):
         shown = json.loads(re.search(r"```json\n(\{\"added\".*?)```", self.page, re.S)[1])

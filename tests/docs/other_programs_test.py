@@ -24,7 +24,8 @@ def node(name, parent, role, text, time):
         "content": {"content_type": "text", "parts": [text]}, "recipient": "all"}}
 
 
-OPENAI = [{"title": "Eggs", "create_time": 1767996000.5, "current_node": "m-4", "mapping": {
+OPENAI = [{"title": "Nothing was said", "current_node": None, "mapping": {}}, {
+    "title": "Eggs", "create_time": 1767996000.5, "current_node": "m-4", "mapping": {
     each["id"]: each for each in (
         node("root", None, None, None, None), node("m-0", "root", "system", "", None),
         node("m-1", "m-0", "user", "How long do eggs take?", 1767996000.5),
@@ -83,7 +84,8 @@ SHAREGPT = [{"id": "s", "conversations": [{"from": "human", "value": "How long d
 LANGCHAIN = [{"type": "human", "data": {"type": "human", "content": "build it", "id": None}},
              {"type": "ai", "content": "", "id": "run--1",
               "tool_calls": [{"name": "shell", "args": {"a": 1}, "id": "c1"}]},
-             {"type": "tool", "content": "done", "tool_call_id": "c1", "id": None}]
+             {"lc": 1, "type": "constructor", "id": ["langchain", "ToolMessage"],
+              "kwargs": {"type": "tool", "content": "done", "tool_call_id": "c1", "id": None}}]
 SLACK = [{"type": "message", "user": "U1", "text": "Eggs at noon", "ts": "1767996000.000100",
           "user_profile": {"real_name": "Ann"}}, {"type": "message", "user": "U2", "text": ""}]
 MEM0 = {"results": [{"id": "8d0f", "memory": "Likes eggs", "hash": "x", "metadata": None,
@@ -92,6 +94,17 @@ MEM0 = {"results": [{"id": "8d0f", "memory": "Likes eggs", "hash": "x", "metadat
                      "metadata": {"category": "food"}, "created_at": "2026-01-10T03:00:01-07:00"}]}
 GRAPH = {"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes eggs"]}],
          "relations": [{"from": "Ann", "to": "Bo", "relationType": "knows"}]}
+LETTA = {"agents": [{"name": "Cook", "block_ids": ["block-0"], "messages": [
+    {"type": "message", "id": f"message-{second}", "role": role, "content": content,
+     "created_at": f"2026-01-10T10:00:0{second}+00:00", **more}
+    for second, (role, content, more) in enumerate([
+        ("user", [{"type": "text", "text": "How long do eggs take?"}], {"tool_calls": None}),
+        ("assistant", None, {"tool_calls": [{"id": "c1", "type": "function", "function": {
+            "name": "send_message", "arguments": "{}"}}]}),
+        ("tool", [{"type": "text", "text": "OK"}], {"tool_call_id": "c1"})])]}],
+    "blocks": [{"id": "block-0", "label": "human", "value": "Ann", "limit": 5000}]}
+CHROMA = {"ids": ["a b#0", "c"], "documents": ["Six minutes.", None], "embeddings": None,
+          "metadatas": [{"page": 3}, None]}
 NOTES = "# Eggs\n\nSix minutes.\n\n"
 TABLE = 'food,minutes\n"eggs, soft",6\n'
 
@@ -106,6 +119,7 @@ GIVEN = {
     "rollout.jsonl": lines(ROLLOUT), "answers.jsonl": lines(ANSWERS),
     "sharegpt.json": json.dumps(SHAREGPT), "langchain.json": json.dumps(LANGCHAIN, indent=2),
     "slack/general/2026-01-10.json": json.dumps(SLACK), "mem0.json": json.dumps(MEM0),
+    "agent.af": json.dumps(LETTA), "chroma.json": json.dumps(CHROMA),
     "graph.json": json.dumps(GRAPH), "notes/eggs.md": NOTES, "table.csv": TABLE}
 NIGHT, MORNING = "2026-01-09T22:00:{}Z".format, "2026-01-10T10:00:{}Z".format
 ASKED = ("message", "user", "How long do eggs take?")
@@ -135,6 +149,10 @@ WANTED = {
              ("observation", None, "Hates leeks", MORNING("01.000"))],
     "graph": [("finding", None, "Ann (person): likes eggs", None),
               ("finding", None, "Ann knows Bo", None)],
+    "letta": [(*ASKED, MORNING("00.000")),
+              ("tool_call", "assistant", None, MORNING("01.000")),
+              ("tool_result", "tool", "OK", MORNING("02.000"))],
+    "chroma": [("document", None, "Six minutes.", None), ("document", None, None, None)],
     "notes": [("document", None, "# Eggs", None), ("document", None, "Six minutes.", None)],
     "table": [("finding", None, None, None)]}
 
@@ -184,7 +202,7 @@ class OtherPrograms(unittest.TestCase):
 
     def test_results_refer_to_their_calls(self):
         self.test_commands_bring_in_what_was_said()
-        for session in ("agent", "rollout", "langchain"):
+        for session in ("agent", "rollout", "langchain", "letta"):
             *_, call, result = self.entries_of(session)
             self.assertEqual(result["references"], [call["id"]])
 
