@@ -388,5 +388,6 @@ type ImportReport struct {
 	} `json:"refused"` // the first 1000
 	RefusedTotal int64  `json:"refused_total"`
 	Format       string `json:"format"`
+	Evicted      int64  `json:"evicted"`       // live entries that went to make room, also of those added
 	ExceedsLimit bool   `json:"exceeds_limit"` // of a dry run: not all of it would fit
 }

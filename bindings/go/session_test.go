@@ -375,6 +375,20 @@ func TestADryRunTellsThatNotAllWouldFit(t *testing.T) {
 	}
 }
 
+func TestAnImportTellsWhatWentToMakeRoom(t *testing.T) {
+	store := openStore(t, "memory:", varve.Config{
+		Storage: varve.StorageConfig{MaxSessionSizeMB: varve.Pointer(1.0)}})
+	session := createSession(t, store, nil)
+	line := `{"type":"finding","content":"` + strings.Repeat("tea ", 5_000) +
+		`","importance":0.1,"timestamp":"2001-01-01T00:00:00Z"}` + "\n"
+	for _, step := range []struct{ lines, added, evicted int }{{45, 45, 0}, {50, 5, 45}} {
+		report, err := session.Import(strings.NewReader(strings.Repeat(line, step.lines)))
+		if err != nil || report.Added != int64(step.added) || report.Evicted != int64(step.evicted) {
+			t.Error(step, report, err)
+		}
+	}
+}
+
 var errWriter = errors.New("the disk of the writer is full")
 
 var errReader = errors.New("the connection is gone")

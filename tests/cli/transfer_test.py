@@ -202,6 +202,9 @@ class Import(CliTest):
         self.assertGreater(count, 0)
         self.assertEqual(self.run_json("count", "-s", "notes")["count"], 12000 - count)
         self.assertGreater(len(self.run_json("metadata", "notes")["compactions"]), 1)
+        report = self.run_json("import", "more", path)
+        self.assertEqual(self.run_json("count", "-s", "more")["count"],
+                         report["added"] - report["evicted"])
 
     def test_what_is_printed_for_people_is_taken_whole_or_not_at_all(self):
         entries = [{"type": "finding", "content": {"a": {}, "n": n}} for n in range(3)]

@@ -396,6 +396,8 @@ export interface ImportReport {
   refused: Refusal[];
   refusedTotal: number;
   format: string;
+  /** Live entries that went to make room, also of those added. */
+  evicted?: number;
   /** Of a dry run: all of it does not fit into the size limits without a compaction. */
   exceedsLimit?: boolean;
 }

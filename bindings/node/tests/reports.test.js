@@ -142,6 +142,17 @@ test('a dry run of an import that is too large', async (context) => {
   assert.equal(report.exceedsLimit, true);
 });
 
+test('an import that makes room', async (context) => {
+  const store = openStore(context, 'memory:', { storage: { maxSessionSizeMb: 1 } });
+  const session = await store.createSession();
+  const line = `${JSON.stringify({
+    type: 'finding', content: 'tea '.repeat(5_000), importance: 0.1,
+    timestamp: '2001-01-01T00:00:00Z' })}\n`;
+  assert.equal((await session.import(line.repeat(45))).evicted, undefined);
+  const report = compare('ImportReport', await session.import(line.repeat(50)));
+  assert.deepEqual([report.added, report.existing, report.evicted], [5, 45, 45]);
+});
+
 /** Every setting, with a value that is in its range. */
 const SETTINGS = {
   version: '1.0', durability: 'os', threads: 2,

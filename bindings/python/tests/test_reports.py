@@ -205,6 +205,17 @@ def test_an_import_that_is_too_large(tmp_path, seen):
         assert seen.compare(varve.ImportReport, report)["exceeds_limit"] is True
 
 
+def test_an_import_that_makes_room(seen):
+    with varve.Store("memory:", storage={"max_session_size_mb": 1}) as store:
+        session = store.create_session()
+        line = json.dumps({"type": "finding", "content": "tea " * 5_000, "importance": 0.1,
+                           "timestamp": "2001-01-01T00:00:00Z"}) + "\n"
+        assert "evicted" not in session.import_text(line * 45)
+        report = seen.compare(varve.ImportReport, session.import_text(line * 50))
+        assert (report["added"], report["existing"], report["evicted"]) == (5, 45, 45)
+        assert session.count() == 5
+
+
 def test_what_an_agent_has_in_front_of_it(store, seen):
     memory = store.memory(user_id="ann")
     memory.record("talk", {

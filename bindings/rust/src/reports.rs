@@ -209,6 +209,8 @@ documents! {
         refused_total: u64,
         /// Which format it was.
         format: String,
+        /// Live entries that went to make room, also of those added.
+        evicted: u64,
         /// Of a dry run: not all of it would fit into the size limits.
         exceeds_limit: bool,
     }

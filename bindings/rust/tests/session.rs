@@ -361,6 +361,21 @@ fn a_dry_run_tells_that_not_all_would_fit() -> Outcome {
 }
 
 #[test]
+fn an_import_tells_what_went_to_make_room() -> Outcome {
+    let store = Store::open_with("memory:", json!({"storage": {"max_session_size_mb": 1}}))?;
+    let session = store.create_session(())?;
+    let line = json!({"type": "finding", "content": "tea ".repeat(5_000), "importance": 0.1,
+                      "timestamp": "2001-01-01T00:00:00Z"})
+    .to_string()
+        + "\n";
+    for (lines, added, evicted) in [(45, 45, 0), (50, 5, 45)] {
+        let report = session.import(&line.repeat(lines))?;
+        assert_eq!((report.added, report.evicted), (added, evicted), "{}", report.json());
+    }
+    Ok(())
+}
+
+#[test]
 fn progress_is_told_and_may_stop_the_work() -> Outcome {
     let session = session()?;
     session.add(Entry::new("finding", "x"))?;

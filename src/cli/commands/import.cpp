@@ -45,6 +45,7 @@ struct ImportReport {
   int64_t added = 0;
   int64_t existing = 0;
   int64_t refused_total = 0;
+  int64_t evicted = 0;
   int64_t foreign = 0;               // those listed that have neither form nor kind
   bool exceeds_limit = false;        // only a dry run tells
   std::string format;                // of the last file
@@ -55,6 +56,7 @@ struct ImportReport {
     added += other.added;
     existing += other.existing;
     refused_total += other.refused_total;
+    evicted += other.evicted;
     foreign += other.foreign;
     exceeds_limit = exceeds_limit || other.exceeds_limit;
     format = other.format;
@@ -74,6 +76,7 @@ ImportReport read_report(std::string_view text, const std::string& file) {
   report.added = integer_at(document, "added");
   report.existing = integer_at(document, "existing");
   report.format = string_at(document, "format");
+  report.evicted = integer_at(document, "evicted");
   report.exceeds_limit = bool_at(document, "exceeds_limit");
   const json::array& refused = array_at(document, "refused");
   report.refused_total =
@@ -292,6 +295,7 @@ std::string report_text(const ImportReport& report) {
          ",\"existing\":" + std::to_string(report.existing) +
          ",\"refused\":" + array_text(report.refused) +
          ",\"refused_total\":" + std::to_string(report.refused_total) +
+         (report.evicted > 0 ? ",\"evicted\":" + std::to_string(report.evicted) : "") +
          (report.exceeds_limit ? ",\"exceeds_limit\":true" : "") +
          ",\"format\":" + quote(report.format);
 }

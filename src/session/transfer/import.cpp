@@ -51,7 +51,12 @@ struct Candidate {
 class Import {
  public:
   Import(Core& core, Writer& writer, IdGenerator& ids, const ImportOptions& options)
-      : core_(core), writer_(writer), ids_(ids), options_(options), report_(options.format) {
+      : core_(core),
+        writer_(writer),
+        ids_(ids),
+        options_(options),
+        evicted_before_(writer.room().evicted_count()),
+        report_(options.format) {
     draft_options_.session_id = core.id;
     draft_options_.adopt_session = true;
     draft_options_.entry_bytes_max = static_cast<size_t>(core.settings.entry_bytes_max);
@@ -83,6 +88,9 @@ class Import {
     if (options_.dry_run && !writer_.room().has(pretended_bytes_)) {
       report.set("exceeds_limit", json::Tree::boolean(true));
     }
+    // Also of what this import has counted as added.
+    const uint64_t evicted = writer_.room().evicted_count() - evicted_before_;
+    if (evicted > 0) report.set("evicted", json::Tree::integer_unsigned(evicted));
     return report;
   }
 
@@ -257,6 +265,7 @@ class Import {
   Writer& writer_;
   IdGenerator& ids_;
   const ImportOptions options_;
+  const uint64_t evicted_before_;
   ImportReport report_;
   entry::DraftOptions draft_options_;
   json::Document document_;  // of the element

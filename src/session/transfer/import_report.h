@@ -1,5 +1,5 @@
 // What an import reports: {"added","existing","refused":[{"line","reason"}],"refused_total",
-// "format"}.
+// "format"}; Import::report() adds what only some have.
 #pragma once
 
 #include <algorithm>

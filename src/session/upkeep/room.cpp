@@ -41,11 +41,17 @@ Status Room::compact(uint64_t new_bytes) {
   if (core_.vectors.size_bytes() == 0) {
     VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
   }
-  VARVE_TRY(compact_as_writer(core_, options));
+  VARVE_TRY(compact_with(options));
   if (options.evict_below > 0 || !is_above_threshold(core_.size.bytes() + new_bytes)) return {};
   // Also where the new index.bin is larger than the old one, by words that were not in it yet.
   VARVE_TRY_ASSIGN(options.evict_below, eviction_for(new_bytes));
-  return options.evict_below > 0 ? compact_as_writer(core_, options).status() : Status();
+  return options.evict_below > 0 ? compact_with(options) : Status();
+}
+
+Status Room::compact_with(const CompactionOptions& options) {
+  VARVE_TRY_ASSIGN(const CompactionReport report, compact_as_writer(core_, options));
+  evicted_count_ += report.dropped_as(Dropped::kEvicted);
+  return {};
 }
 
 // Live entries go only where what nobody may read any more is not enough, and where the write can

@@ -1,6 +1,7 @@
 // How much a session may still grow, and the automatic compaction that makes room before a write.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/result.h"
@@ -8,6 +9,7 @@
 namespace varve::session {
 
 class Core;
+struct CompactionOptions;
 
 class Room {
  public:
@@ -21,10 +23,13 @@ class Room {
   // Whether so many bytes of new entries would be taken as they are: none refused for want of room,
   // and no compaction before, which may evict. Without the lock.
   [[nodiscard]] bool has(uint64_t new_bytes) const;
+  // How many live entries went so far, to make room. Without the lock.
+  [[nodiscard]] uint64_t evicted_count() const { return evicted_count_.load(); }
 
  private:
   [[nodiscard]] bool is_above_threshold(uint64_t size_bytes) const;
   Status compact(uint64_t new_bytes);
+  Status compact_with(const CompactionOptions& options);
   Result<double> eviction_for(uint64_t new_bytes);
   [[nodiscard]] bool is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const;
   void note_try(uint64_t new_bytes, int64_t now_ms);
@@ -34,6 +39,7 @@ class Room {
   uint64_t try_above_bytes_ = 0;
   uint64_t deleted_count_tried_ = 0;  // how many were deleted at the last try
   int64_t try_again_ms_ = 0;
+  std::atomic<uint64_t> evicted_count_{0};
   uint64_t hopeless_bytes_ = 0;  // of a write that could not fit at the last try; 0: it could
 };
 

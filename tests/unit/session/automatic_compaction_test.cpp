@@ -108,6 +108,25 @@ TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
   EXPECT_EQ(std::count_if(warnings.begin(), warnings.end(), is_of_eviction), 1);
 }
 
+TEST_F(AutomaticCompaction, OfAnImportTellsInTheReportHowManyWent) {
+  std::string lines;
+  for (int i = 0; i < 1200; ++i) {
+    lines += R"({"id":"e)" + std::to_string(i) +
+             R"(","type":"finding","importance":0.1,"content":"x",)"
+             R"("timestamp":"2001-01-01T00:00:00Z"})"
+             "\n";
+  }
+  for (const uint64_t bytes : {200'000u, 2'000'000u}) {
+    SCOPED_TRACE(bytes);
+    const auto session = make(bytes);
+    const auto report = session->import_text(lines);
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    EXPECT_EQ(report->get_int64("added"), 1200);
+    EXPECT_EQ(report->get("evicted") == nullptr, bytes == 2'000'000u);
+    EXPECT_EQ(report->get_int64("evicted"), 1200 - session->stats()->get_int64("entries"));
+  }
+}
+
 TEST_F(AutomaticCompaction, DropsNoLiveEntryWhereWhatWasDeletedIsEnough) {
   const auto session = make(20'000);
   ASSERT_TRUE(session->add(hardly_matters(300)).ok());

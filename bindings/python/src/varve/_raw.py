@@ -1656,6 +1656,8 @@ class Functions:
         @param[out] report_out     {"added","existing","refused":[{"line","reason"}],"refused_total",
                                    "format"}. "refused" holds the first 1000, by line; in an array,
                                    "line" is where the element begins. "format" is what was found.
+                                   Where the session compacted itself meanwhile and dropped live
+                                   entries, also of those added, "evicted" says how many.
         @param[out] report_len_out [bytes].
         @param[out] error_out      caller frees; may be NULL.
 

@@ -385,6 +385,7 @@ class _Imported(TypedDict):
 class ImportReport(_Imported, total=False):
     """What an import took."""
 
+    evicted: int  # live entries that went to make room, also of those added
     exceeds_limit: bool  # of a dry run: not all of it fits
 
 
