@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "client.h"
+
 namespace varve_test {
 namespace {
 
-constexpr size_t kNul = VARVE_NUL_TERMINATED;
 constexpr const char* kEntry = R"({"type":"finding","content":1})";
 constexpr float kVector[] = {1, 2};
 

@@ -13,6 +13,8 @@ namespace varve_test {
 
 namespace json = boost::json;
 
+inline constexpr size_t kNul = VARVE_NUL_TERMINATED;
+
 // A directory of its own, removed with everything in it.
 class TempDirectory {
  public:

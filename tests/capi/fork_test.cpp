@@ -15,8 +15,6 @@
 namespace varve_test {
 namespace {
 
-[[maybe_unused]] constexpr size_t kNul = VARVE_NUL_TERMINATED;
-
 // 0 when `child` answers true in a forked child.
 template <typename Child>
 int run_in_child(Child child) {

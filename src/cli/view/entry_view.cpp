@@ -10,7 +10,7 @@ namespace varve::cli {
 namespace {
 
 constexpr size_t kLabelColumns = 12;
-constexpr size_t kIndentColumns = 4;
+constexpr size_t kContentIndentColumns = 4;
 constexpr size_t kTypeColumns = 12;
 constexpr size_t kReadableColumns = 100;
 constexpr size_t kTextColumnsMin = 24;
@@ -72,16 +72,17 @@ void print_field(Invocation& invocation, std::string_view label, std::string_vie
 
 void print_content(Invocation& invocation, const std::string& text, size_t lines_max) {
   const size_t columns = invocation.terminal().width();
-  const size_t width =
-      columns > kIndentColumns + 20 ? std::min(columns - kIndentColumns, kReadableColumns) : 0;
+  const size_t width = columns > kContentIndentColumns + 20
+                           ? std::min(columns - kContentIndentColumns, kReadableColumns)
+                           : 0;
   const std::vector<std::string> lines = wrap(printable(text, Lines::kKeep), width);
   const size_t shown = lines_max == 0 ? lines.size() : std::min(lines.size(), lines_max);
   for (size_t i = 0; i < shown; ++i) {
-    invocation.print(lines[i].empty() ? "" : std::string(kIndentColumns, ' ') + lines[i]);
+    invocation.print(lines[i].empty() ? "" : std::string(kContentIndentColumns, ' ') + lines[i]);
   }
   if (shown < lines.size()) {
     const auto left = static_cast<int64_t>(lines.size() - shown);
-    invocation.print(std::string(kIndentColumns, ' ') +
+    invocation.print(std::string(kContentIndentColumns, ' ') +
                      invocation.terminal().paint(
                          Style::kFaint, "(" + format_count(left, "more line", "more lines") + ")"));
   }

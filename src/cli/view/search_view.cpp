@@ -14,7 +14,7 @@
 namespace varve::cli {
 namespace {
 
-constexpr size_t kIndentColumns = 3;
+constexpr size_t kExcerptIndentColumns = 3;
 constexpr size_t kExcerptColumns = 200;  // where there is no terminal
 constexpr std::string_view kBetween = " · ";
 
@@ -107,10 +107,11 @@ void print_excerpt(Invocation& invocation, const Shown& shown, const json::objec
                    const std::string& question) {
   if (shown.text.empty()) return;
   const size_t width = invocation.terminal().width();
-  const size_t columns =
-      width == 0 ? kExcerptColumns : std::max(width, kIndentColumns + 1) - kIndentColumns;
+  const size_t columns = width == 0
+                             ? kExcerptColumns
+                             : std::max(width, kExcerptIndentColumns + 1) - kExcerptIndentColumns;
   const std::vector<Match> matches = Highlighter(terms_of(explain), question).find(shown.text);
-  invocation.print(std::string(kIndentColumns, ' ') +
+  invocation.print(std::string(kExcerptIndentColumns, ' ') +
                    excerpt(shown.text, matches, columns, invocation.terminal()));
 }
 
@@ -137,9 +138,9 @@ void print_figures(Invocation& invocation, std::string_view result, const json::
   }
   text += relevance_figure(result, explain);
   const size_t width = invocation.terminal().width();
-  const size_t room = width > kIndentColumns ? width - kIndentColumns : width;
+  const size_t room = width > kExcerptIndentColumns ? width - kExcerptIndentColumns : width;
   for (const std::string& line : wrap(text, room)) {
-    invocation.print(std::string(kIndentColumns, ' ') +
+    invocation.print(std::string(kExcerptIndentColumns, ' ') +
                      invocation.terminal().paint(Style::kFaint, line));
   }
 }

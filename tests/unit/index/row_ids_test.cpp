@@ -39,7 +39,7 @@ std::string file_with(const EncodedIds& ids, uint64_t row_count) {
 }
 
 // Of bytes that live on.
-RowIds opened(std::string_view bytes) {
+RowIds opened_ids(std::string_view bytes) {
   auto file = SnapshotFile::open(std::make_unique<TextView>(bytes));
   EXPECT_TRUE(file.ok()) << file.status().message();
   auto ids = RowIds::open(*file);
@@ -75,8 +75,8 @@ TEST(RowIds, OutOfAFileTheyAreWhatTheyWere) {
   for (const Ids& ids : {Ids{"mem_01a", "mem_01b", "mem_0", "mem_2x"}, Ids{"a", "bcd"},
                          Ids{"only-one"}, Ids{"on", "one", "once"}, Ids{}}) {
     const std::string bytes = file_with(ids_of(ids).encode(), ids.size());
-    expect_ids(opened(bytes), ids);
-    RowIds loaded = opened(bytes);
+    expect_ids(opened_ids(bytes), ids);
+    RowIds loaded = opened_ids(bytes);
     ASSERT_TRUE(loaded.load().ok());
     EXPECT_TRUE(loaded.are_places_right());
     expect_ids(loaded, ids);
@@ -88,7 +88,7 @@ TEST(RowIds, AnyIdsComeBehindThoseOfAFile) {
   const Ids first = {"mem_01a", "mem_01b"};
   const std::string bytes = file_with(ids_of(first).encode(), first.size());
   for (const Ids& added : {Ids{"mem_01c"}, Ids{"mem_2", "mem_01"}, Ids{"other"}, Ids{"mem_01"}}) {
-    RowIds ids = opened(bytes);
+    RowIds ids = opened_ids(bytes);
     Ids all = first;
     for (const std::string& id : added) {
       ids.add(id);
@@ -98,7 +98,7 @@ TEST(RowIds, AnyIdsComeBehindThoseOfAFile) {
     ASSERT_TRUE(ids.load().ok());
     expect_ids(ids, all);
     const std::string next = file_with(ids.encode(), all.size());
-    expect_ids(opened(next), all);
+    expect_ids(opened_ids(next), all);
     RowIds copy;
     for (uint32_t row = 0; row < all.size(); ++row) copy.add(ids, row);
     expect_ids(copy, all);
@@ -111,7 +111,7 @@ TEST(RowIds, OfAnyLengthTheyFitTheHeader) {
   encoded.rests = "same-asame-b";
   encoded.ends = encode_column(std::span<const uint64_t>(std::vector<uint64_t>{6, 12}));
   const std::string bytes = file_with(encoded, 2);
-  RowIds ids = opened(bytes);
+  RowIds ids = opened_ids(bytes);
   ASSERT_TRUE(ids.load().ok());
   const EncodedIds again = ids.encode();
   EXPECT_EQ(again.start, encoded.start);
@@ -125,7 +125,7 @@ TEST(RowIds, WhatTheyStartWithMayGrow) {
   encoded.rests = "em_1em_2";
   encoded.ends = encode_column(std::span<const uint64_t>(std::vector<uint64_t>{4, 8}));
   const std::string bytes = file_with(encoded, 2);
-  RowIds ids = opened(bytes);
+  RowIds ids = opened_ids(bytes);
   ASSERT_TRUE(ids.load().ok());
   EXPECT_EQ(ids.encode().start, "mem_");
   EXPECT_EQ(ids.encode().rests, "12");
@@ -137,7 +137,7 @@ TEST(RowIds, EndsThatCannotBeAreTold) {
        {std::vector<uint64_t>{2, 1, 2}, std::vector<uint64_t>{0, 1, 1}}) {
     encoded.ends = encode_column(std::span<const uint64_t>(ends));
     const std::string bytes = file_with(encoded, 3);
-    RowIds ids = opened(bytes);
+    RowIds ids = opened_ids(bytes);
     for (uint32_t row = 0; row < 3; ++row) EXPECT_LE(ids.at(row).size(), 4U);
     ids.add("behind-them");
     ASSERT_TRUE(ids.load().ok());
@@ -148,7 +148,7 @@ TEST(RowIds, EndsThatCannotBeAreTold) {
   const std::vector<uint64_t> far_apart = {0, 1000, 1000};
   encoded.ends = encode_column(std::span<const uint64_t>(far_apart));
   const std::string long_ids = file_with(encoded, 3);
-  const RowIds ids = opened(long_ids);
+  const RowIds ids = opened_ids(long_ids);
   EXPECT_LE(ids.at(1).size(), kIdBytesMax);
   SnapshotHeader header;
   header.id_start_length = kIdBytesMax + 1;

@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "session/entry/entry_line.h"
+#include "support/sizes.h"
 
 namespace varve::session {
 namespace {
 
-constexpr size_t kMegabyte = size_t{1} << 20;
+using test::kMegabyte;
 
 struct Taken {
   char* cell;

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/sizes.h"
+
 namespace varve::session {
 namespace {
 
 constexpr uint64_t kKilobyte = uint64_t{1} << 10;
-constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+using test::kMegabyte;
 
 SavedSnapshot saved(uint64_t log_bytes, uint32_t text_rows = 0) {
   return {{log_bytes, text_rows}, 4096, true};

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/sizes.h"
+
 namespace varve::session {
 namespace {
 
-constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+using test::kMegabyte;
 
 TEST(WordDebt, NothingIsDueWhileLittleWaits) {
   WordDebt debt;
