@@ -306,6 +306,7 @@ class Core {
   void post_rollback();
   void post_lost_deletions();
   Status load_metadata();
+  void warn_of_wrong_member();
   Result<log::Tail> load_metadata_of_tail();
   // Index lock held exclusively:
   Status load_snapshot();

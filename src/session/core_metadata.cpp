@@ -22,6 +22,12 @@ Result<log::Tail> Core::load_metadata_of_tail() {
   return replaced_too_often();
 }
 
+void Core::warn_of_wrong_member() {
+  const std::string wrong = wrong_member(metadata.tree());
+  if (wrong.empty()) return;
+  events.post(Level::kWarn, "metadata.json has a member that may have no effect: " + wrong);
+}
+
 Status Core::load_metadata() {
   const int64_t now_ms = context.clock->now_ms();
   Result<Metadata> parsed = metadata_file.read();
@@ -35,6 +41,7 @@ Status Core::load_metadata() {
     metadata.set(*std::move(parsed));
     if (metadata.value().edited_outside())
       events.post(Level::kWarn, "metadata.json was edited outside varve");
+    if (metadata.value().is_by_hand()) warn_of_wrong_member();
   } else {
     // The log is the truth: no session is refused because of a file that only describes it.
     metadata.set(Metadata::recovered(id, now_ms, listed));

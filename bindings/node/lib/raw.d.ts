@@ -1407,7 +1407,8 @@ export interface Raw {
    *                            "entries" are not deleted, expired ones included; "deleted" counts
    *                            deletions, "checked_bytes" those of log and tombstones.
    *                            "problems" and "notes" hold the first 1000. A note is not damage: the
-   *                            entry "id" refers to "target", which was deleted or does not exist.
+   *                            entry "id" refers to "target", which was deleted or does not exist;
+   *                            or, both empty, metadata.json has a member that may have no effect.
    * @param[out] report_len_out [bytes].
    * @param[out] error_out      caller frees; may be NULL.
    *

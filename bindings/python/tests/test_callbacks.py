@@ -94,6 +94,20 @@ def test_each_level_is_one_of_the_loggers(caplog, level, wanted):
     assert [(r.levelno, r.getMessage()) for r in caplog.records] == [(wanted, "50% done")]
 
 
+def test_a_log_receiver_that_answers_with_a_coroutine_is_told_of(store, unraisable):
+    async def receive(*_):
+        pass
+
+    begun = []
+    store.set_log(lambda *line: begun.append(receive(*line)) or begun[-1])
+    store.create_session(session_id="s")
+    store.set_log(None)
+    for coroutine in begun:
+        coroutine.close()
+    assert begun and len(unraisable) == len(begun)
+    assert "cannot be awaited" in str(unraisable[0].exc_value)
+
+
 def test_a_log_receiver_that_raises_stops_nothing(store, unraisable):
     def broken(level, line):
         raise RuntimeError("full")

@@ -20,8 +20,11 @@ std::string notes_text(const json::object& report) {
   for (size_t i = 0; i < notes.size() && i < kNotesShown; ++i) {
     if (!notes[i].is_object()) continue;
     const json::object& note = notes[i].get_object();
-    text += "\n  note: " + printable(string_at(note, "id"), Lines::kJoin) + " " +
-            string_at(note, "reason") + ": " + printable(string_at(note, "target"), Lines::kJoin);
+    const std::string& id = string_at(note, "id");  // empty where it is about a file
+    text += "\n  note: " + printable(id.empty() ? string_at(note, "file") : id, Lines::kJoin) +
+            " " + printable(string_at(note, "reason"), Lines::kJoin);
+    const std::string& target = string_at(note, "target");
+    if (!target.empty()) text += ": " + printable(target, Lines::kJoin);
   }
   const int64_t more = integer_at(report, "notes_total") - static_cast<int64_t>(kNotesShown);
   if (more > 0) text += "\n  and " + format_count(more, "more note", "more notes");

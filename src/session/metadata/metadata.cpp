@@ -220,6 +220,7 @@ Result<Metadata> Metadata::parse(std::string_view text, std::string_view session
   const std::string checksum = tree.get_string("checksum");
   tree.erase("checksum");
   metadata.edited_outside_ = !checksum.empty() && checksum != checksum_of(tree);
+  metadata.is_by_hand_ = checksum.empty() || metadata.edited_outside_;
   tree.set("version", json::Tree::integer(kMetadataVersion));
   tree.set("session_id", json::Tree::string(session_id));
   metadata.tree_ = std::move(tree);
@@ -307,6 +308,22 @@ Status Metadata::apply_patch(std::string_view text) {
   VARVE_TRY(check_fits(patched));
   tree_ = std::move(patched);
   return {};
+}
+
+std::string wrong_member(const json::Tree& metadata) {
+  const std::string text = metadata.canonical();
+  json::Document document;
+  if (!document.parse(text).ok()) return {};
+  json::ObjectReader reader(text, document.root());
+  read_known_members(reader, document.root(), false);
+  reader.allow_unknown();
+  Status read = reader.finish();
+  if (const auto decay = document.root().find("decay_config"); read.ok() && decay) {
+    decay::Rules rules = decay::Rules::defaults();
+    read = read_decay_config(text, *decay, UnknownMembers::kRefused, &rules);
+  }
+  // Its offset is one in a text that nobody has.
+  return read.ok() ? std::string() : json::without_offset(read).message();
 }
 
 Result<CreateOptions> parse_create_options(std::string_view text) {

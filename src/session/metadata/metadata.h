@@ -51,6 +51,8 @@ class Metadata {
   [[nodiscard]] const json::Tree& tree() const { return tree_; }
   [[nodiscard]] json::Tree& tree() { return tree_; }
   [[nodiscard]] bool edited_outside() const { return edited_outside_; }
+  // Edited outside, or without a checksum.
+  [[nodiscard]] bool is_by_hand() const { return is_by_hand_; }
 
   [[nodiscard]] uint64_t durable_seq() const { return unsigned_member("durable_seq"); }
   [[nodiscard]] uint64_t compacted_through_seq() const {
@@ -78,7 +80,12 @@ class Metadata {
 
   json::Tree tree_ = json::Tree::object();
   bool edited_outside_ = false;
+  bool is_by_hand_ = false;
 };
+
+// Of the members that change what a session does, the first that no call of the library would have
+// taken, and why; empty when there is none. It is kept, but may have no effect.
+std::string wrong_member(const json::Tree& metadata);
 
 // Sets `statistics` to the types with the most entries, and `statistics_rest` to how many others
 // there are.

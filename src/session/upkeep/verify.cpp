@@ -53,12 +53,12 @@ class Report {
   }
 
   // Something that is not wrong but may interest somebody.
-  void note(uint64_t offset, std::string_view id, std::string_view target,
+  void note(std::string_view file, uint64_t offset, std::string_view id, std::string_view target,
             std::string_view reason) {
     notes_total_ += 1;
     if (notes_total_ > kProblemsMax) return;
     json::Tree note = json::Tree::object();
-    note.set("file", json::Tree::string(log::file_of(log::Stream::kEntries)));
+    note.set("file", json::Tree::string(file));
     note.set("offset", json::Tree::integer_unsigned(offset));
     note.set("id", json::Tree::string(id));
     note.set("target", json::Tree::string(target));
@@ -230,6 +230,9 @@ class Verification {
             log::kMetadataFile, 0, 0,
             core_.metadata_damage + "; put it in order, or let repair make a new one");
       }
+      const std::string wrong = wrong_member(core_.metadata.tree());
+      if (!wrong.empty())
+        report_.note(log::kMetadataFile, 0, {}, {}, wrong + "; it may have no effect");
     }
     return {};
   }
@@ -397,7 +400,7 @@ class Verification {
       const auto row = core_.index.find(target);
       const bool was_deleted = core_.index.was_deleted(target);
       if ((row && !was_deleted) || !told.insert(target).second) return;
-      report_.note(line.offset, line.facts->id, target,
+      report_.note(log::file_of(log::Stream::kEntries), line.offset, line.facts->id, target,
                    was_deleted ? "refers to an entry that was deleted"
                                : "refers to an entry that does not exist");
     };

@@ -129,7 +129,8 @@ def log(slot: Slot) -> Any:
             _signals.keep(error)  # only a handler raises something here
             return
         try:
-            hear(level, told)
+            if hasattr(hear(level, told), "__await__"):  # nobody would, and the line would be lost
+                raise TypeError("a log function must take a line at once: it cannot be awaited")
         except BaseException as error:  # noqa: B902
             _unraisable(error)
     return _raw.varve_log_fn(receive)
