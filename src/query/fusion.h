@@ -1,9 +1,15 @@
 // Fusion: one order out of two, by words and by vectors.
 //
 //   score(i) = (1 - w) / (k + rank by words) + w / (k + rank by cosine),   k = 60
+//   score(i) = 1 / (k + rank by words)       where the entry has no vector and w < 1
 //
 // w is the query's vector_weight; w = .5 is the order of the plain formula. A rank is 1 more than
-// the number of entries with a larger key; an entry that is not in an order gets nothing from it.
+// the number of entries with a larger key. An entry that words do not find gets nothing from them:
+// it was looked at and has none. One without a vector was never compared, so it is weighed by what
+// is known of it. With nothing for the cosine it stood behind each entry that is far down in both
+// orders: where a tenth of a conversation had vectors, a seventh of what words find was still among
+// the first ten.
+//
 // What is told is score · (k + 1): 1 for what is first in both.
 //
 // Ranks and not the keys are added, since BM25 and cosines have nothing in common, and neither has

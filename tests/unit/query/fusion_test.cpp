@@ -27,10 +27,19 @@ TEST(Fusion, IsTheFormula) {
   const FusionParts words = fusion.parts(1.0, std::nullopt);
   EXPECT_EQ(words.text_rank, 3U);
   EXPECT_EQ(words.vector_rank, 0U);
-  EXPECT_DOUBLE_EQ(words.score(), 0.75 * 61 / 63);
+  EXPECT_DOUBLE_EQ(words.score(), 61.0 / 63) << "its order is that by words";
   EXPECT_DOUBLE_EQ(fusion.parts(std::nullopt, 0.1).score(), 0.25 * 61 / 62);
   EXPECT_EQ(fusion.parts(std::nullopt, std::nullopt).score(), 0);
   EXPECT_DOUBLE_EQ(fusion.parts(3.0, 0.9).score(), 1) << "first in both";
+}
+
+TEST(Fusion, WordsHaveNoSayWhereTheVectorHasAllOfIt) {
+  RankKeys keys;
+  keys.text = {1};
+  keys.vectors = {0.9};
+  EXPECT_EQ(Fusion(keys, 1).parts(1.0, std::nullopt).score(), 0);
+  EXPECT_DOUBLE_EQ(Fusion(keys, 0.99).parts(1.0, std::nullopt).score(), 1);
+  EXPECT_DOUBLE_EQ(Fusion(keys, 0).parts(1.0, std::nullopt).score(), 1);
 }
 
 TEST(Fusion, EqualKeysShareARankAndTheNextOneIsBehindAllOfThem) {
@@ -104,17 +113,28 @@ TEST_F(VectorQuery, OtherConditionsFilter) {
 }
 
 TEST_F(VectorQuery, WithWordsRanksAreAdded) {
-  // Words: plain and tea are equal, so both are 1. Cosine: coffee 1, snow 2, tea 3. What is first
-  // in one order only is equal to the other such, and later goes first.
+  // Words: plain and tea are equal, so both are 1. Cosine: coffee 1, snow 2, tea 3. plain has no
+  // vector, so it is where words have it.
   const std::string query = R"({"vector":[1],"text":"tea","sort_by":"match")";
   const Answer answer = log_.answer(query + "}");
-  ASSERT_EQ(log_.ids_of(answer), "tea plain coffee snow ice");
-  const FusionParts& tea = *answer.hits[0].fusion;
+  ASSERT_EQ(log_.ids_of(answer), "plain tea coffee snow ice");
+  const FusionParts& tea = *answer.hits[1].fusion;
   EXPECT_EQ(tea.vector_rank, 3U);
   EXPECT_EQ(tea.text_rank, 1U);
   EXPECT_DOUBLE_EQ(tea.vector, 0.5 * 61 / 63);
-  EXPECT_DOUBLE_EQ(answer.hits[0].match_quality, tea.score());
-  EXPECT_FALSE(answer.hits[1].fusion->similarity.has_value());
+  EXPECT_DOUBLE_EQ(answer.hits[1].match_quality, tea.score());
+  EXPECT_FALSE(answer.hits[0].fusion->similarity.has_value());
+  EXPECT_EQ(answer.hits[0].match_quality, 1);
+}
+
+// As where vectors are made later than entries, or only for some types: being far down in both
+// orders is no better than being the best match of the words and never compared.
+TEST_F(VectorQuery, TheBestMatchOfWordsStaysFirstWithoutAVector) {
+  for (int i = 0; i < 8; ++i) add("far" + std::to_string(i), "hot snow x", 0.1 - i * 0.01);
+  const std::string query = R"({"text":"hot tea","sort_by":"match")";
+  const std::string best = log_.ids(query + R"(,"limit":1})");
+  ASSERT_EQ(best, "plain");
+  EXPECT_EQ(log_.ids(query + R"(,"limit":1,"vector":[1]})"), best);
 }
 
 TEST_F(VectorQuery, WordsThatNobodyHasLeaveTheVectorAlone) {
@@ -139,9 +159,9 @@ TEST_F(VectorQuery, ExclusionsAreNoWordsToJoinItWith) {
 
 TEST_F(VectorQuery, WhatMustBeThereFindsBesideItWhetherItRanksOrNot) {
   add("tokyo", "\u6771\u4eac\u90fd", 0.4);
-  add("also", "\u6771\u4eac\u90fd");
+  add("also", "\u6771\u4eac\u90fd");  // first by words as tokyo is, and later
   EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+hot"})"), "coffee tea plain");
-  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+\u6771*\u90fd"})"), "tokyo also");
+  EXPECT_EQ(log_.ids(R"({"vector":[1],"text":"+\u6771*\u90fd"})"), "also tokyo");
 }
 
 TEST_F(VectorQuery, TheWeightMovesTheOrderFromWordsToTheVector) {
