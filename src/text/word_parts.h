@@ -1,6 +1,6 @@
 // The parts of a word: what its capitals divide, as programs and products are named (get, User and
 // Profile of getUserProfile, HTTP and Server of HTTPServer, Open and AI of OpenAI), and a number
-// and its unit (25 and MiB of 25MiB).
+// and its unit (25 and MiB of 25MiB). And the plural of capitals.
 #pragma once
 
 #include <algorithm>
@@ -45,6 +45,19 @@ inline constexpr size_t kUnitBytesMax = 3;
     if (at > 0 && begins_part(word, at)) count += 1;
   }
   return has_small ? count : 1;  // 14T08 is a time
+}
+
+// VPCs and GPUs, whose s Snowball takes for a part of the word, as that of gas and this: no vowel
+// stands before it, or only right before it. (Of APIs and URLs it makes api and url.)
+[[nodiscard]] constexpr bool is_plural_of_capitals(std::string_view word) noexcept {
+  constexpr std::string_view kVowels = "AEIOUY";
+  constexpr size_t kBytesMin = 3;
+  if (word.size() < kBytesMin || word.size() > kDividedBytesMax || word.back() != 's') return false;
+  const std::string_view capitals = word.substr(0, word.size() - 1);
+  if (capitals.back() == 'S' || !std::all_of(capitals.begin(), capitals.end(), is_upper)) {
+    return false;
+  }
+  return capitals.substr(0, capitals.size() - 1).find_first_of(kVowels) == std::string_view::npos;
 }
 
 // Calls visit(begin, end) [bytes] with a number and its unit, or with each part of at least

@@ -51,6 +51,25 @@ bool begins_with_day(std::string_view compound) {
                     [](char form, char c) { return form == '0' ? is_digit(c) : c == form; });
 }
 
+// Of 08:22 and 08:22:51 that a text begins with: with seconds, and to the minute; 0 without.
+// More numbers behind another colon are an address.
+struct ClockBytes {
+  size_t seconds = 0;
+  size_t minutes = 0;
+};
+ClockBytes clock_of(std::string_view text) {
+  constexpr std::string_view kForm = "00:00:00";
+  constexpr size_t kMinutes = 5;
+  size_t size = 0;
+  while (size < std::min(text.size(), kForm.size()) &&
+         (kForm[size] == '0' ? is_digit(text[size]) : text[size] == kForm[size])) {
+    ++size;
+  }
+  const bool goes_on = size < text.size() && (is_digit(text[size]) || text[size] == ':');
+  if (goes_on || (size != kMinutes && size != kForm.size())) return {};
+  return {size == kForm.size() ? size : 0, kMinutes};
+}
+
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<uint8_t>(c) < kAsciiCount; });
@@ -191,11 +210,13 @@ size_t Words::add_plain_word(size_t begin, size_t end) {
 // Of a word that is all ASCII, whose folded form is as long.
 void Words::add_parts(uint32_t folded_begin, std::string_view written) {
   const auto source_begin = static_cast<uint64_t>(written.data() - source_.data());
-  for_each_part(written, [&](size_t begin, size_t end) {
-    parts_.push_back({folded_begin + static_cast<uint32_t>(begin),
-                      folded_begin + static_cast<uint32_t>(end), source_begin + begin,
-                      source_begin + end});
-  });
+  const auto word_of = [&](size_t begin, size_t end) {
+    return Word{folded_begin + static_cast<uint32_t>(begin),
+                folded_begin + static_cast<uint32_t>(end), source_begin + begin,
+                source_begin + end};
+  };
+  for_each_part(written, [&](size_t begin, size_t end) { parts_.push_back(word_of(begin, end)); });
+  if (english_ && is_plural_of_capitals(written)) joined_.push_back(word_of(0, written.size() - 1));
 }
 
 // --- words and what joins them -------------------------------------------------------------------
@@ -258,13 +279,22 @@ size_t Words::add_tail(size_t at) {
   return at + tail_.size();
 }
 
-// 1,200 is one number.
+// As 08:22:51 and 2026-03-14T08:22:51 do.
+bool Words::ends_with_seconds() const {
+  if (pieces_.size() < 3) return false;
+  return std::all_of(pieces_.end() - 2, pieces_.end(), [this](const Piece& piece) {
+    return piece.separator == ':' && piece.end - piece.begin == 2 && is_digits(piece_text(piece));
+  });
+}
+
+// 1,200 is one number; what is behind the seconds of 08:22:51,345 is their fraction.
 size_t Words::add_thousands(size_t at) {
   size_t count = 0;  // of pieces, the last of which is digits: read once, not for each group of it
   while (count == pieces_.size() || is_digits(piece_text(pieces_.back()))) {
     count = pieces_.size();
     const std::string_view group = source_.substr(behind_ignored(source_, at)).substr(0, 4);
     if (group.size() < 4 || group.front() != ',' || !is_digits(group.substr(1))) break;
+    if (ends_with_seconds()) break;
     const auto end = static_cast<size_t>(group.end() - source_.begin());
     size_t behind = end;
     const Character after = skip_ignored(source_, &behind);
@@ -389,17 +419,24 @@ void Words::emit_compound(size_t first, size_t last) {
   emit_part_asked_for(compound);
 }
 
-// A version without its v, and the day of a time: what stands for the whole where it is asked for.
+// A version without its v, the day and the clock of a time: what stands for the whole where it is
+// asked for.
 void Words::emit_part_asked_for(const Word& compound) {
-  Word part = compound;
-  if (is_version(text(compound))) {
-    part.begin += 1;
-  } else if (begins_with_day(text(compound))) {
-    part.end = part.begin + kDayBytes;
-  } else {
-    return;
+  const auto emit = [&](size_t begin, size_t size) {
+    Word part = compound;
+    part.begin += static_cast<uint32_t>(begin);
+    part.end = part.begin + static_cast<uint32_t>(size);
+    compounds_.push_back(part);
+  };
+  const std::string_view whole = text(compound);
+  if (is_version(whole)) return emit(1, whole.size() - 1);
+  const bool has_day = begins_with_day(whole);
+  if (has_day) emit(0, kDayBytes);
+  const size_t clock_begin = has_day ? kDayBytes + 1 : 0;
+  const ClockBytes clock = clock_of(whole.substr(clock_begin));
+  for (const size_t size : {clock.seconds, clock.minutes}) {
+    if (size > 0 && size < whole.size()) emit(clock_begin, size);
   }
-  compounds_.push_back(part);
 }
 
 }  // namespace varve::text

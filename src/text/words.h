@@ -5,9 +5,11 @@
 //              word, so that two-character words are found.
 //   compound   what connectors join, as an additional term: "pr-1234" besides "pr" and "1234",
 //              "jo@example.com", "example.com", "src/main.py", "main.py", "c++"; "1.2" of "v1.2",
-//              and the day of a time. An emoji is one, too: it stands between no words.
+//              and the day and the clock of a time. An emoji is one, too: it stands between no
+//              words.
 //   part       what capitals divide a word into: "user" of getUserProfile; "25" and "mib" of 25MiB.
-//   joined     two words that a hyphen joins, as one: "email" of e-mail, "utf8" of UTF-8.
+//   joined     two words that a hyphen joins, as one: "email" of e-mail, "utf8" of UTF-8; and
+//              capitals without the s of their plural: "vpc" of VPCs (English).
 //
 // docs/retrieval.md#words has the rules with examples, tests/unit/text/words_test.cpp the cases.
 #pragma once
@@ -84,6 +86,7 @@ class Words {
   void add_piece(size_t begin, size_t end, char separator);
   void add_parts(uint32_t folded_begin, std::string_view written);
   size_t add_joined_pieces(size_t at);
+  [[nodiscard]] bool ends_with_seconds() const;
   size_t add_thousands(size_t at);
   size_t add_tail(size_t at);
   void join_english_pieces();

@@ -19,8 +19,11 @@ APART = re.compile(f"([\U0001f1e6-\U0001f1ff])[{IGNORED}]+(?=[\U0001f1e6-\U0001f
 APOSTROPHES = "'’"
 HYPHENS = "-\u2010\u2011"
 CONNECTORS = "_-./\\@:+#~" + APOSTROPHES
-# Of a compound: a version without its v, the day of a time.
-PART = re.compile(r"(?a:^v(\d+\.\d.*)|^(\d{4}-\d\d-\d\d)t\d\d)", re.S)
+# Of a compound: a version without its v, the day and the clock of a time.
+DAY = r"(\d{4}-\d\d-\d\d)t"
+PARTS = [re.compile(each, re.A | re.S) for each in (
+    r"v(\d+\.\d.*)", DAY + r"\d\d", rf"(?:{DAY})?(?P<clock>\d\d:\d\d:\d\d)(?![\d:])",
+    rf"(?:{DAY})?(?P<clock>\d\d:\d\d)(?::\d\d)?(?![\d:])")]
 ENDING_A_PART = "/\\@:+#~"
 
 STRESS = "\u0300\u0301"
@@ -87,8 +90,9 @@ def compounds_of(text, runs):
     ends = [begin - 1 for begin in begins[1:]] + [end]
     found = [text[runs[0][0]:end]] + [text[b:e] for b, e in zip(begins, ends)]
     compounds = [folded(one) for one in found if not all(map(is_word_part, one))]
-    return list(dict.fromkeys(compounds + [part for one in compounds
-                                      for parts in PART.findall(one) for part in parts if part]))
+    parts = [found["clock"] if "clock" in found.groupdict() else found[1]
+             for one in compounds for each in PARTS if (found := each.match(one))]
+    return list(dict.fromkeys(compounds + parts))
 
 
 def one_words_of(text, groups):
@@ -105,8 +109,12 @@ def one_words_of(text, groups):
 
 
 def without_thousands(text):
-    """1,200 is 1200, but x1,200 is x1 and 200."""
+    """1,200 is 1200, but x1,200 is x1 and 200, and 08:22:51,345 ends with a fraction."""
     def number(found):
+        behind = re.search(r"(.):\d\d:$", text[:found.start()], re.S)
+        if behind and is_word_part(behind[1]) and not is_unspaced(behind[1]):
+            if re.match(r"\d\d,", found[0]):
+                return found[0][:3] + without_thousands(found[0][3:])
         before = text[:found.start()][-1:]
         is_word = not before or not is_word_part(before) or is_unspaced(before)
         first, rest = found[0].split(",", 1)

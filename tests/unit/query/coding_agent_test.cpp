@@ -257,6 +257,15 @@ TEST_F(CodingAgent, FindsTimesByTheirDay) {
   EXPECT_EQ(found("+2026-03-14"), "crash");
 }
 
+TEST_F(CodingAgent, FindsTheTimeOfALineOfALog) {
+  add({"rival", "8 workers of 22, 51 jobs, 11 queues, 2 hosts, 7 retries"});
+  expect_first({{"08:22:51", "crash"}, {"what was at 08:22?", "crash"}, {"11:02:07", "slow"}});
+  EXPECT_EQ(found("+08:22"), "crash");
+  EXPECT_EQ(found("+08:22:51"), "crash");
+  EXPECT_EQ(found("+11:02:07"), "slow");
+  EXPECT_EQ(found("worker -08:22"), "rival");
+}
+
 TEST_F(CodingAgent, FindsNamesByThePartsThatCapitalsDivide) {
   expect_first({{"user profile", "profile"},
                 {"how do we validate tokens?", "validate"},
@@ -292,6 +301,16 @@ TEST_F(CodingAgent, FindsWhatAHyphenJoinsWithAndWithoutIt) {
 TEST_F(CodingAgent, FindsNumbersWithTheirUnits) {
   expect_first({{"25 MiB", "upload"}, {"25mib", "upload"}, {"300ms", "pause"}});
   EXPECT_EQ(found("+25 MiB"), "") << "no word of its own";
+}
+
+TEST_F(CodingAgent, FindsCapitalsInTheirPlural) {
+  add({"cost", "The bill doubled: NAT gateways of three VPCs"});
+  add({"card", "One GPU is enough for the reranker"});
+  expect_first({{"VPC", "cost"}, {"vpc", "cost"}, {"VPCs", "cost"}, {"GPUs", "card"}});
+  add({"rival", "A VPC for the batch jobs"});
+  EXPECT_EQ(found("VPC"), "rival cost") << "the word itself counts more";
+  EXPECT_EQ(found("VPCs"), "cost rival");
+  EXPECT_EQ(found("+VPC"), "rival");
 }
 
 TEST_F(CodingAgent, FindsEmojis) {

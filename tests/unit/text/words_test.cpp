@@ -127,6 +127,21 @@ TEST(Words, OfAHyphenAreOneWordAsWell) {
   EXPECT_TRUE(words.joined().empty()) << "of the text before";
 }
 
+TEST(Words, OfCapitalsAndAnSAreThatOfTheCapitalsAsWell) {
+  EXPECT_EQ(joined_of("three VPCs: GPUs, PRs and a/CVEs.md, SLOs'"),
+            Texts({"vpc", "gpu", "pr", "cve", "slo"}));
+  EXPECT_EQ(joined_of("APIs URLs IDs AWSs"), Texts({})) << "the stemmer knows these";
+  EXPECT_EQ(joined_of("Ks K8s HTTPS https Gpus gpus CSSs TLS xPRs PRsx"), Texts({}));
+  EXPECT_EQ(joined_of("VPCs", false), Texts({})) << "of English alone";
+  const std::string text = "a VPCs";
+  Words words;
+  words.read(text, true);
+  ASSERT_EQ(words.joined().size(), 1u);
+  EXPECT_EQ(words.joined()[0].source_begin, 2u);
+  EXPECT_EQ(words.joined()[0].source_end, 5u);
+  EXPECT_EQ(words_of("VPCs"), Texts({"vpcs"})) << "one word all the same";
+}
+
 TEST(Words, EmojisStandAloneBetweenNoWords) {
   EXPECT_EQ(compounds_of("shipped🎉🎉 it 👍🏽 ❤️ 👩‍💻"),
             Texts({"🎉", "🎉", "👍", "❤", "👩", "💻"}));
@@ -149,8 +164,17 @@ TEST(Words, HaveVersionsWithoutTheirVAndTheDaysOfTimes) {
             Texts({"v1-2", "v1.x", "va.1", "av1.2", "v.1"}));
   EXPECT_EQ(compounds_of("v5 v"), Texts({}));
   EXPECT_EQ(compounds_of("2026-03-14T08:22:51Z"),
-            Texts({"2026-03-14t08:22:51z", "2026-03-14", "2026-03-14t08"}));
+            Texts({"2026-03-14t08:22:51z", "2026-03-14", "08:22:51", "08:22", "2026-03-14t08"}));
   EXPECT_EQ(compounds_of("2026-03-14T08"), Texts({"2026-03-14t08", "2026-03-14"}));
+  EXPECT_EQ(compounds_of("2026-03-14T08:22+01:00"),
+            Texts({"2026-03-14t08:22+01:00", "2026-03-14", "08:22", "2026-03-14t08"}));
+  EXPECT_EQ(compounds_of("2026-03-14T08:22"),
+            Texts({"2026-03-14t08:22", "2026-03-14", "08:22", "2026-03-14t08"}));
+  EXPECT_EQ(compounds_of("08:22:51 08:22 8:22:51"),
+            Texts({"08:22:51", "08:22", "08:22", "8:22:51"}));
+  EXPECT_EQ(compounds_of("02:42:11:00 02:422:11 x/08:22:51"),
+            Texts({"02:42:11:00", "02:422:11", "x/08:22:51"}))
+      << "an address is no time";
   EXPECT_EQ(compounds_of("2026-03-14Tx 2026-3-14T08"), Texts({"2026-03-14tx", "2026-3-14t08"}));
 }
 
@@ -312,6 +336,10 @@ TEST(Words, TailsBelongToTheWordBefore) {
 TEST(Words, ThousandsAreOneNumber) {
   EXPECT_EQ(words_of("1,200"), Texts({"1200"}));
   EXPECT_EQ(words_of("1,234,567"), Texts({"1234567"}));
+  EXPECT_EQ(words_of("1:25,000 price:1,200"), Texts({"1", "25000", "price", "1200"}));
+  EXPECT_EQ(words_of("11:02:07,345"), Texts({"11", "02", "07", "345"})) << "a time's fraction";
+  EXPECT_EQ(words_of("1,200:10:20,345 x:11:02,345,678 11:02,345"),
+            Texts({"1200", "10", "20", "345", "x", "11", "02", "345678", "11", "02345"}));
   EXPECT_EQ(words_of("1,2000 1,20 a,200 1, 200"),
             Texts({"1", "2000", "1", "20", "a", "200", "1", "200"}));
   EXPECT_EQ(words_of("1,200a"), Texts({"1", "200a"}));
