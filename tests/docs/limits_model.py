@@ -57,23 +57,28 @@ class Room:
         self.opened()
 
     def opened(self):
-        self.next_at, self.deletions_tried, self.again_ms, self.hopeless = 0, 0, 0, 0
+        # From which size, with which deletions and from when on it is tried again, by a write that
+        # may have live entries dropped and by one that may not.
+        self.last = {True: (0, 0, 0), False: (0, 0, 0)}
+        self.hopeless = 0
 
-    def compacts_for(self, present, growth, deletions, now_ms):
+    def compacts_for(self, present, growth, deletions, now_ms, may_evict):
         """Whether it tries to, before a write that makes it so much larger."""
+        next_at, deletions_tried, again_ms = self.last[may_evict]
         size = present + growth
         if not self.limit or size <= self.threshold * self.limit:
             return False
         if size <= self.limit:
-            return size >= self.next_at
-        return present >= self.next_at or deletions != self.deletions_tried or \
-            now_ms >= self.again_ms or growth < self.hopeless
+            return size >= next_at
+        return present >= next_at or deletions != deletions_tried or now_ms >= again_ms or \
+            (may_evict and growth < self.hopeless)
 
-    def tried(self, left, growth, deletions, now_ms):
+    def tried(self, left, growth, deletions, now_ms, may_evict):
         """left: after the compaction, before the write."""
         grown = left + growth if self.takes(left + growth) else left
-        self.next_at, self.deletions_tried = grown + self.limit // 50, deletions
-        self.again_ms = now_ms + HOUR_MS
+        self.last[False] = (grown + self.limit // 50, deletions, now_ms + HOUR_MS)
+        if may_evict:
+            self.last[True] = self.last[False]
 
     def takes(self, size):
         return not self.limit or size <= self.limit

@@ -18,24 +18,25 @@ constexpr int64_t kTryAgainAfterMs = 3'600'000;  // in a session that is full
 
 }  // namespace
 
-Status Room::make(uint64_t new_bytes) {
+Status Room::make(uint64_t new_bytes, Evicts evicts) {
   if (core_.settings.session_bytes_max == 0) return {};
   const int64_t now_ms = core_.context.clock->now_ms();
-  if (!is_worth_a_try(new_bytes, now_ms)) return {};
+  if (!is_worth_a_try(new_bytes, evicts, now_ms)) return {};
   if (!is_above_threshold(core_.size.bytes() + new_bytes)) return {};
   if (core_.compaction_policy().automatic) {
-    const Status compacted = compact(new_bytes);
+    const Status compacted = compact(new_bytes, evicts);
     if (!compacted.ok()) {
       core_.events.post(Level::kWarn, "the automatic compaction failed: " + compacted.message());
     }
   }
-  note_try(new_bytes, now_ms);
+  note_try(new_bytes, evicts, now_ms);
   return core_.catch_up();  // checks of ids need what a compaction could not read back
 }
 
-Status Room::compact(uint64_t new_bytes) {
+Status Room::compact(uint64_t new_bytes, Evicts evicts) {
   CompactionOptions options;
   options.cause = CompactionCause::kAutomatic;
+  if (evicts == Evicts::kNever) return compact_with(options);
   hopeless_bytes_ = 0;
   // How many vectors were put anew shows only once they are gone.
   if (core_.vectors.size_bytes() == 0) {
@@ -75,22 +76,24 @@ Result<double> Room::eviction_for(uint64_t new_bytes) {
 // Again only when the session has grown by a share of its limit, or when the write would be refused
 // and, since the last try, something was deleted or so much time has passed that entries may have
 // expired or decayed; or when the write is smaller than the one for which nothing was evicted.
-bool Room::is_worth_a_try(uint64_t new_bytes, int64_t now_ms) const {
+bool Room::is_worth_a_try(uint64_t new_bytes, Evicts evicts, int64_t now_ms) const {
+  const Tried& last = evicts == Evicts::kNever ? tried_ : tried_evicting_;
   const uint64_t present = core_.size.bytes();
   const uint64_t size = present + new_bytes;
-  if (size <= core_.settings.session_bytes_max) return size >= try_above_bytes_;
+  if (size <= core_.settings.session_bytes_max) return size >= last.again_above_bytes;
   // The write is refused, so the session does not grow by it.
-  return present >= try_above_bytes_ || core_.deleted_count() != deleted_count_tried_ ||
-         now_ms >= try_again_ms_ || new_bytes < hopeless_bytes_;
+  return present >= last.again_above_bytes || core_.deleted_count() != last.deleted_count ||
+         now_ms >= last.again_ms || (evicts != Evicts::kNever && new_bytes < hopeless_bytes_);
 }
 
-void Room::note_try(uint64_t new_bytes, int64_t now_ms) {
+void Room::note_try(uint64_t new_bytes, Evicts evicts, int64_t now_ms) {
   const uint64_t limit = core_.settings.session_bytes_max;
-  deleted_count_tried_ = core_.deleted_count();
-  try_again_ms_ = now_ms + kTryAgainAfterMs;
   const uint64_t left = core_.size.bytes();
   const uint64_t grown = left + new_bytes <= limit ? left + new_bytes : left;
-  try_above_bytes_ = grown + limit / kTriesPerLimit;
+  tried_.deleted_count = core_.deleted_count();
+  tried_.again_ms = now_ms + kTryAgainAfterMs;
+  tried_.again_above_bytes = grown + limit / kTriesPerLimit;
+  if (evicts != Evicts::kNever) tried_evicting_ = tried_;
 }
 
 bool Room::is_above_threshold(uint64_t size_bytes) const {

@@ -20,7 +20,8 @@ Status Writer::put_vector(std::string_view id, std::span<const float> values) {
 
 Status Writer::put_vector_locked(std::string_view id, std::span<const float> values) {
   const int64_t now_ms = core_.context.clock->now_ms();
-  VARVE_TRY(room_.make(added_bytes(core_, values.size())));
+  // What was made of an entry is no reason for an entry to go, which may be its own.
+  VARVE_TRY(room_.make(added_bytes(core_, values.size()), Evicts::kNever));
   uint64_t log_bytes = 0;
   {
     const std::shared_lock lock(core_.index_mutex);

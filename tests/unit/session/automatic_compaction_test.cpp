@@ -182,6 +182,21 @@ TEST_F(AutomaticCompaction, DropsNoLiveEntryForAWriteThatCannotFit) {
   EXPECT_EQ(session->get("old").code(), Code::kNotFound) << "without it this one fits";
 }
 
+// It may be the entry that the vector was made of.
+TEST_F(AutomaticCompaction, DropsNoLiveEntryForAVector) {
+  const auto session = make(20'000);
+  ASSERT_TRUE(session->add(hardly_matters(4000)).ok());
+  const int count = fill_to(*session, 14'000);
+  Status put;
+  for (int i = 0; i < count && put.ok(); ++i) {
+    put = session->put_vector("e" + std::to_string(i), std::vector<float>(300, 1));
+  }
+  EXPECT_EQ(put.code(), Code::kSizeLimit);
+  EXPECT_TRUE(session->get("old").ok());
+  ASSERT_TRUE(session->add(entry_text("more", std::string(3'000, 'x'))).ok());
+  EXPECT_EQ(session->get("old").code(), Code::kNotFound) << "for an entry it goes at once";
+}
+
 TEST_F(AutomaticCompaction, CanBeSwitchedOffByTheStoreAndByTheSession) {
   host_.context.settings.compaction.automatic = false;
   {
