@@ -38,8 +38,8 @@ FusionParts Fusion::parts(std::optional<double> text_key, std::optional<double> 
   parts.similarity = similarity;
   if (text_key) {
     parts.text_rank = rank_of(*text_key, keys_.text);
-    const bool words_alone = !similarity && weight_ < 1;
-    parts.text = share(words_alone ? 1 : 1 - weight_, parts.text_rank);
+    const double of_words = 1 - weight_;
+    parts.text = share(similarity ? of_words : std::min(1.0, 2 * of_words), parts.text_rank);
   }
   if (similarity) {
     parts.vector_rank = rank_of(*similarity, keys_.vectors);

@@ -1,14 +1,13 @@
 // Fusion: one order out of two, by words and by vectors.
 //
 //   score(i) = (1 - w) / (k + rank by words) + w / (k + rank by cosine),   k = 60
-//   score(i) = 1 / (k + rank by words)       where the entry has no vector and w < 1
+//   score(i) = min(1, 2 (1 - w)) / (k + rank by words)   where the entry has no vector
 //
 // w is the query's vector_weight; w = .5 is the order of the plain formula. A rank is 1 more than
 // the number of entries with a larger key. An entry that words do not find gets nothing from them:
-// it was looked at and has none. One without a vector was never compared, so it is weighed by what
-// is known of it. With nothing for the cosine it stood behind each entry that is far down in both
-// orders: where a tenth of a conversation had vectors, a seventh of what words find was still among
-// the first ten.
+// it was looked at and has none. One without a vector was never compared, so words stand for the
+// cosine, too, as far as they weigh (docs/decisions.md, 105). With nothing for it, it stood behind
+// each entry that is far down in both orders.
 //
 // What is told is score · (k + 1): 1 for what is first in both.
 //

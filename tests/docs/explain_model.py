@@ -75,7 +75,7 @@ def differences(result, found, entry):
             same("shares", said["vector"]["share"] + said["vector"]["text_share"],
                  result["match_quality"])
             rank, weight = said["vector"]["text_rank"], said["vector"]["weight"]
-            share = 1 if entry.vector is None and weight < 1 else 1 - weight
+            share = min(1, 2 - 2 * weight) if entry.vector is None else 1 - weight
             same("text_share", said["vector"]["text_share"],
                  0 if rank is None else share * 61 / (60 + rank))
     return wrong

@@ -244,7 +244,7 @@ class Found:
         for share, keys, error in ((1 - weight, by_words, KEY_ERROR), (weight, near, self.error)):
             for each, key in keys.items():
                 better = sum(other > key + error for other in keys.values())
-                of_all = 1 if share and each not in near else share
+                of_all = share if each in near else min(1, 2 * share)
                 shares[each] += of_all * 61 / (60 + 1 + better)
         return shares
 

@@ -257,7 +257,7 @@ class Installed(unittest.TestCase):
 
     def test_what_it_is_built_from_may_be_shared(self):
         cache = pathlib.Path(OPTIONS.build, "CMakeCache.txt").read_text()
-        same = re.findall(r"^(?:CMAKE_BUILD_TYPE|CMAKE_UNITY_BUILD):\w+=.*$", cache, re.M)
+        same = re.findall(r"^CMAKE_(?:BUILD_TYPE|UNITY_BUILD(?:_BATCH_SIZE)?):\w+=.*$", cache, re.M)
         commands = self.commands("libvarve.so", "-DVARVE_SHARED_DEPENDENCIES=ON",
                                  "-DVARVE_BUILD_CLI=OFF", *(f"-D{entry}" for entry in same))
         built = f" -o libvarve.so.{OPTIONS.abi}.{OPTIONS.version} "

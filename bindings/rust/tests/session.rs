@@ -369,7 +369,7 @@ fn an_import_tells_what_went_to_make_room() -> Outcome {
     .to_string()
         + "\n";
     for (lines, added, evicted) in [(45, 45, 0), (50, 5, 45)] {
-        let report = session.import(&line.repeat(lines))?;
+        let report = session.import(line.repeat(lines))?;
         assert_eq!((report.added, report.evicted), (added, evicted), "{}", report.json());
     }
     Ok(())

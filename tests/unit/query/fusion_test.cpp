@@ -33,13 +33,17 @@ TEST(Fusion, IsTheFormula) {
   EXPECT_DOUBLE_EQ(fusion.parts(3.0, 0.9).score(), 1) << "first in both";
 }
 
-TEST(Fusion, WordsHaveNoSayWhereTheVectorHasAllOfIt) {
+TEST(Fusion, WordsStandForBothOrdersAsFarAsTheyWeigh) {
   RankKeys keys;
   keys.text = {1};
   keys.vectors = {0.9};
-  EXPECT_EQ(Fusion(keys, 1).parts(1.0, std::nullopt).score(), 0);
-  EXPECT_DOUBLE_EQ(Fusion(keys, 0.99).parts(1.0, std::nullopt).score(), 1);
-  EXPECT_DOUBLE_EQ(Fusion(keys, 0).parts(1.0, std::nullopt).score(), 1);
+  const auto without_vector = [&](double weight) {
+    return Fusion(keys, weight).parts(1.0, std::nullopt).score();
+  };
+  EXPECT_EQ(without_vector(1), 0);
+  EXPECT_DOUBLE_EQ(without_vector(0.75), 0.5);
+  EXPECT_DOUBLE_EQ(without_vector(0.5), 1);
+  EXPECT_DOUBLE_EQ(without_vector(0), 1);
 }
 
 TEST(Fusion, EqualKeysShareARankAndTheNextOneIsBehindAllOfThem) {

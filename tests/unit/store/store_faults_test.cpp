@@ -221,7 +221,7 @@ const StoreWork kStoreWorks[] = {
      [](FaultGround& ground) {
        return queried_by(ground, R"("text":"tea","vector":[1,0],"session_ids":["notes"])");
      },
-     "a c "},
+     "c a "},
     {"DeleteWhereInAll", as_it_stands,
      [](FaultGround& ground) { return removed_everywhere(ground, R"({"text":"tea"})"); }, "0 0 "},
     {"Sweep", as_it_stands,
