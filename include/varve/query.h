@@ -22,7 +22,8 @@
  *                 docker run -p do?" the signs say nothing
  * vector          an embedding of the question: finds entries that have a vector
  *                 (varve_session_put_vector), by cosine; with text both orders are merged by
- *                 reciprocal rank fusion, where the vector counts for vector_weight (0.5) of 1
+ *                 reciprocal rank fusion, where the vector counts for vector_weight (0.5) of 1,
+ *                 but of entries that have none words alone decide
  * tags            the entry's tag or one above it: security finds security.authentication
  * time            start <= timestamp < end; last: s, m, h, d or w back from now
  * references      entries reached from these ids, outwards and inwards, within max_depth (1; at

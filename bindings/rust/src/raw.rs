@@ -1355,7 +1355,8 @@ pub struct Api {
     /// @errors  VARVE_INVALID_ARGUMENT  no or too many numbers, a number that is not finite, all zero;
     ///                                  another dimension than the session's vectors; malformed id
     ///          VARVE_NOT_FOUND         never added, deleted, or expired; or the session was deleted
-    ///          VARVE_SIZE_LIMIT        the session would be above its limit
+    ///          VARVE_SIZE_LIMIT        the session would be above its limit: no live entry is dropped
+    ///                                  to make room for a vector
     ///          VARVE_CORRUPTION        vectors.bin has a damaged head: repair, then put vectors again
     ///          VARVE_FORMAT_VERSION    vectors.bin is of a newer version
     ///          VARVE_BUSY, VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO

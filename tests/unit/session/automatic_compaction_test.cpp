@@ -88,12 +88,7 @@ TEST_F(AutomaticCompaction, WhenItDoesNotHelpTheAddIsRefusedWithTheSizes) {
 
 TEST_F(AutomaticCompaction, EvictsWhatHardlyMattersAnyMoreAndSaysSo) {
   std::vector<std::string> warnings;
-  host_.events.set_receiver(
-      Level::kWarn,
-      [](void* lines, int32_t, const char* line, size_t len) {
-        static_cast<std::vector<std::string>*>(lines)->emplace_back(line, len);
-      },
-      &warnings);
+  host_.keep_lines(Level::kWarn, &warnings);
   const auto session = make(20'000);
   ASSERT_TRUE(session->add(hardly_matters(3000)).ok());
   fill(*session);

@@ -231,12 +231,7 @@ TEST_F(CompactionReports, VectorsThatCouldNotBeRewrittenAreToldAndStay) {
   for (const std::string id : {"a", "b"}) add_with_vector(id);
   remove("a");
   std::vector<std::string> lines;
-  host_.events.set_receiver(
-      Level::kWarn,
-      [](void* data, int32_t, const char* line, size_t length) {
-        static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-      },
-      &lines);
+  host_.keep_lines(Level::kWarn, &lines);
   disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool own = operation.path.find("vectors.bin") != std::string::npos;
     if (own && operation.kind == io::OperationKind::kRename) return io::Fault{EIO};

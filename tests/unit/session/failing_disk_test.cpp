@@ -30,14 +30,7 @@ class OnAFailingDisk : public testing::Test {
   }
   void fill_up() { fail(OperationKind::kAppend, ENOSPC); }
   void mend() { disk_.disk.set_fault_hook(nullptr); }
-  void listen() {
-    host_.events.set_receiver(
-        Level::kInfo,
-        [](void* data, int32_t, const char* line, size_t length) {
-          static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-        },
-        &lines_);
-  }
+  void listen() { host_.keep_lines(Level::kInfo, &lines_); }
   int64_t told(std::string_view level, std::string_view what) {
     host_.events.deliver();
     return std::count_if(lines_.begin(), lines_.end(), [&](const std::string& line) {

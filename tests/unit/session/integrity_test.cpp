@@ -374,12 +374,7 @@ TEST_F(Salvage, WhatAnExclusiveSessionKeepsStaysThere) {
 TEST_F(Salvage, IsToldToTheLog) {
   recover_by(Recovery::kSalvage);
   std::vector<std::string> lines;
-  host_.events.set_receiver(
-      Level::kWarn,
-      [](void* data, int32_t, const char* line, size_t length) {
-        static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-      },
-      &lines);
+  host_.keep_lines(Level::kWarn, &lines);
   auto session = disk_.open();
   host_.events.deliver();
   size_t told = 0;

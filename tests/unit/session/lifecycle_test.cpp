@@ -232,12 +232,7 @@ class OfAnHour : public Lifecycle {
  protected:
   void SetUp() override {
     host_.context.settings.durability = log::Durability::kOs;
-    host_.events.set_receiver(
-        Level::kWarn,
-        [](void* data, int32_t, const char* line, size_t length) {
-          static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-        },
-        &warnings_);
+    host_.keep_lines(Level::kWarn, &warnings_);
     CreateOptions options;
     options.members.set("ttl_hours", json::Tree::integer(1));
     disk_.make(options);

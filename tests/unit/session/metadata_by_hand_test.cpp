@@ -33,19 +33,14 @@ class MetadataByHand : public testing::Test {
   }
 
   std::string warning_of_open() {
-    std::vector<std::string> told;
-    host_.events.set_receiver(
-        Level::kWarn,
-        [](void* data, int32_t, const char* line, size_t length) {
-          static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-        },
-        &told);
+    host_.keep_lines(Level::kWarn, &warnings_);
     const auto session = disk_.open();
     host_.events.deliver();
-    EXPECT_LE(told.size(), 1u);
-    return told.empty() ? std::string() : told[0];
+    EXPECT_LE(warnings_.size(), 1u);
+    return warnings_.empty() ? std::string() : warnings_[0];
   }
 
+  std::vector<std::string> warnings_;
   Host host_;
   SessionDisk disk_{host_};
 };

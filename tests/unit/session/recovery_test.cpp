@@ -472,12 +472,7 @@ TEST_F(Recovery, EditedMetadataIsTakenAndToldOf) {
   metadata->set("title", json::Tree::string("by hand"));
   disk_.write(log::kMetadataFile, metadata->pretty());
   std::vector<std::string> told;
-  host_.events.set_receiver(
-      Level::kWarn,
-      [](void* data, int32_t, const char* line, size_t length) {
-        static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-      },
-      &told);
+  host_.keep_lines(Level::kWarn, &told);
   const auto session = disk_.open();
   EXPECT_EQ(session->metadata()->get_string("title"), "by hand");
   host_.events.deliver();

@@ -45,6 +45,16 @@ struct Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
+  // Log lines of `level` and above are added to `lines` when they are delivered.
+  void keep_lines(Level level, std::vector<std::string>* lines) {
+    events.set_receiver(
+        level,
+        [](void* data, int32_t, const char* line, size_t length) {
+          static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
+        },
+        lines);
+  }
+
   test::ManualClock clock;
   test::SeededRandom random;
   EventLog events{clock};

@@ -249,12 +249,7 @@ TEST_F(Groups, ALogThatCannotBeLookedAtAfterAConflictIsAnError) {
 
 TEST_F(Groups, AFailureWithoutAFileIsToldWithoutOne) {
   std::vector<std::string> lines;
-  host_.events.set_receiver(
-      Level::kError,
-      [](void* data, int32_t, const char* line, size_t length) {
-        static_cast<std::vector<std::string>*>(data)->emplace_back(line, length);
-      },
-      &lines);
+  host_.keep_lines(Level::kError, &lines);
   WriteRequest request;
   request.kind = WriteRequest::Kind::kCall;
   request.call = [] { return Status(Code::kCorruption, "on purpose"); };
