@@ -314,6 +314,16 @@ class Warnings(CliTest):
         done = self.run_cli("get", "notes", entry, exit_code=6)
         self.assertRegex(done.stderr, "warning: notes: an entry cannot be read: .*is damaged")
 
+    def test_a_member_of_metadata_that_has_no_effect_is_a_note_of_verify(self):
+        self.notes()
+        path = self.root / "sessions" / "notes" / "metadata.json"
+        metadata = json.loads(path.read_text())
+        del metadata["checksum"]
+        path.write_text(json.dumps({**metadata, "ttl_hours": "24"}))
+        self.assertEqual(self.run_cli("verify", "notes").stdout.splitlines()[1:],
+                         ["  note: metadata.json member 'ttl_hours': must be a number from 0 to "
+                          "1000000000; it may have no effect"])
+
 
 if __name__ == "__main__":
     main()
