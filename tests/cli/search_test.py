@@ -242,11 +242,25 @@ class Selection(FindTest):
         for words in (["docker run -p 8080:80"], ["docker", "run", "-p", "--no-such"]):
             done = self.search(*words[:1], *(["--", *words[1:]] if words[1:] else []))
             self.assertEqual(done.stderr, 'Nothing was found.\n  -p means that it must not be '
-                                          'there; "-p" in quotes is looked for.\n')
+                                          'there. To look for it, quote it ("-p") or add '
+                                          '--question.\n')
         self.assertIn("8080", self.search('docker run "-p"').stdout)
         for text in ("xylophone --no-such", "xylophone - zither", 'xylophone "-zither"',
                      "xylo-phone", "xylophone -.", "xylophone +zither"):
             self.assertEqual(self.search(text).stderr, "Nothing was found.\n", text)
+
+    def test_a_question_has_no_signs(self):
+        self.run_cli("add", "tea", "docker run -p 8080:80", "--id", "port")
+        asked = ("--question", "what does docker run -p do")
+        self.assertEqual(self.search("-q", "--sort", "match", *asked).stdout, "port\n")
+        self.assertEqual(self.run_cli("count", "-s", "tea", *asked).stdout, "1\n")
+        self.assertEqual(self.run_cli("count", "-s", "tea", asked[1]).stdout, "0\n")
+        nothing = self.search("--question", "xylophone -zither")
+        self.assertEqual(nothing.stderr, "Nothing was found.\n")
+        explained = self.run_cli("explain", "-s", "tea", *asked).stdout
+        self.assertIn('"question":"what does docker run -p do"', explained)
+        self.assertIn("--question", self.run_cli("search", "-s", "tea", "--question", "--query",
+                                                 "{}", exit_code=1).stderr)
 
     def test_takes_any_words_as_words(self):
         for words in (["[a,b]"], ["{}"], ["%%"], ["[a"], ['"'], ["*?"], ["日本語"], ["\x1b"]):

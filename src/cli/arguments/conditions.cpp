@@ -86,9 +86,9 @@ Outcome Conditions::add_references(json::object& query) const {
   return std::nullopt;
 }
 
-Result<json::object> Conditions::query(const std::string& text) const {
+Result<json::object> Conditions::query(const std::string& words, std::string_view name) const {
   json::object query;
-  if (!text.empty()) query["text"] = text;
+  if (!words.empty()) query[name] = words;
   if (!types_.empty()) query["types"] = array_of(types_);
   json::object tags;
   if (!tags_.empty()) tags["include"] = array_of(tags_);
@@ -103,9 +103,9 @@ Result<json::object> Conditions::query(const std::string& text) const {
   return query;
 }
 
-Result<std::string> Conditions::query_json(const std::string& text) const {
+Result<std::string> Conditions::query_json(const std::string& words, std::string_view name) const {
   if (!raw_.empty()) return raw_;
-  Result<json::object> made = query(text);
+  Result<json::object> made = query(words, name);
   if (!made.ok()) return std::move(made.failure());
   return json_of(*made);
 }

@@ -20,15 +20,17 @@ class Conditions {
   // As well `raw_name` ("--query"), which takes a whole query as JSON, and excludes all other
   // conditions.
   void declare(CLI::App& app, std::string_view raw_name);
-  // Counts one more option as a condition.
+  // Counts one more option as a condition, after those of the second `declare`.
   void add(CLI::Option* option);
 
   // Whether any condition was given.
   [[nodiscard]] bool given() const;
-  // The query of the options, with `text` as its words; empty when none were given.
-  [[nodiscard]] Result<json::object> query(const std::string& text) const;
+  // The query of the options, with `words` as its member `name`; empty when none were given.
+  [[nodiscard]] Result<json::object> query(const std::string& words,
+                                           std::string_view name = "text") const;
   // The whole query as it was given, else that of the options.
-  [[nodiscard]] Result<std::string> query_json(const std::string& text) const;
+  [[nodiscard]] Result<std::string> query_json(const std::string& words,
+                                               std::string_view name = "text") const;
   // The whole query as it was given; empty when there is none.
   [[nodiscard]] const std::string& raw() const { return raw_; }
   // Says which of the options the library found to be wrong.

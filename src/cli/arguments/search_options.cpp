@@ -64,6 +64,8 @@ Result<json::array> read_vector(const std::string& path) {
 void SearchOptions::declare_selection(CLI::App& app) {
   words_.declare_many(app);
   conditions_.declare(app, "--query");
+  conditions_.add(app.add_flag("--question", is_question_,
+                               "The WORDs are what a person asks: +, - and * have no meaning"));
   CLI::Option* all =
       app.add_flag("-a,--all", all_, "Every session, instead of the one named by --session");
   conditions_.add(app.add_option("--user", user_, "With --all: only sessions of this user")
@@ -100,6 +102,7 @@ void SearchOptions::declare_order(CLI::App& app) {
 void SearchOptions::name_option(Failure& failure) const {
   if (!is_raw()) {
     name_option_of_member(failure, {{"text", "WORD"},
+                                    {"question", "WORD"},
                                     {"user_id", "--user"},
                                     {"agent_id", "--agent"},
                                     {"after", "--after"},
@@ -124,6 +127,7 @@ Outcome SearchOptions::check(const Invocation& invocation) const {
 }
 
 std::string SearchOptions::excluded_word() const {
+  if (is_question_) return {};
   const std::string said = words_.joined();
   bool is_phrase = false;
   for (size_t at = 0; at + 1 < said.size(); ++at) {
@@ -139,7 +143,7 @@ Result<std::string> SearchOptions::query(bool explained) const {
   if (is_raw()) {
     return explained ? with_explain(conditions_.raw()) : conditions_.raw();
   }
-  Result<json::object> query = conditions_.query(words_.joined());
+  Result<json::object> query = conditions_.query(words_.joined(), words_member());
   if (!query.ok()) return std::move(query.failure());
   if (!user_.empty()) (*query)["user_id"] = user_;
   if (!agent_.empty()) (*query)["agent_id"] = agent_;
@@ -157,7 +161,7 @@ Result<std::string> SearchOptions::query(bool explained) const {
 }
 
 Result<std::string> SearchOptions::conditions() const {
-  return conditions_.query_json(words_.joined());
+  return conditions_.query_json(words_.joined(), words_member());
 }
 
 bool SearchOptions::has_raw_cursor() const {

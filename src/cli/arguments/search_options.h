@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/arguments/conditions.h"
 #include "cli/arguments/operands.h"
@@ -15,7 +16,7 @@ namespace varve::cli {
 
 class SearchOptions {
  public:
-  // The words, --session or --all, and the conditions.
+  // The words and what they are, --session or --all, and the conditions.
   void declare_selection(CLI::App& app);
   // Order and page.
   void declare_order(CLI::App& app);
@@ -33,7 +34,7 @@ class SearchOptions {
   void name_option(Failure& failure) const;
   // The query as JSON; `explained` also asks for explanations.
   [[nodiscard]] Result<std::string> query(bool explained) const;
-  // The first word of the text that must not be there, with its sign; empty when there is none.
+  // The first of the words that must not be there, with its sign; empty when there is none.
   [[nodiscard]] std::string excluded_word() const;
   // For counting: the conditions only.
   [[nodiscard]] Result<std::string> conditions() const;
@@ -45,7 +46,11 @@ class SearchOptions {
   [[nodiscard]] std::optional<std::string> store_query_to_count() const;
 
  private:
+  // The member of a query that has the words.
+  [[nodiscard]] std::string_view words_member() const { return is_question_ ? "question" : "text"; }
+
   Operands words_;
+  bool is_question_ = false;
   Conditions conditions_;
   bool all_ = false;
   std::string user_;

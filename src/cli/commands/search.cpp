@@ -44,8 +44,8 @@ void note_nothing(Invocation& invocation, const SearchOptions& options) {
   invocation.note("Nothing was found.");
   const std::string word = printable(options.excluded_word(), Lines::kJoin);
   if (word.empty()) return;
-  invocation.note("  " + word + " means that it must not be there; \"" + word +
-                  "\" in quotes is looked for.");
+  invocation.note("  " + word + " means that it must not be there. To look for it, quote it (\"" +
+                  word + "\") or add --question.");
 }
 
 // Notes on the page of results, on standard error.
@@ -224,7 +224,9 @@ Command search_command() {
           "the important and recent ones.\n\n"
           "\"a phrase\" (with quotes inside the shell's) ranks entries that contain it higher; "
           "alone, it must be there. +word must be there, -word must not (put it after \"--\"). * "
-          "stands for any characters, ? for one. All other conditions must hold as well.\n\n"
+          "stands for any characters, ? for one. With --question these signs have no meaning. All "
+          "other "
+          "conditions must hold as well.\n\n"
           "Each result shows the part of its text that matches. On a terminal, words are marked "
           "that begin like a word found for at least 3 characters and end there or in a usual "
           "ending (s, ed, ing). The figures are the factors that are multiplied. With --quiet only "
@@ -232,6 +234,7 @@ Command search_command() {
           "Finding nothing is not an error.",
           "varve search -s notes what do we drink\n"
           "varve search -s notes \"+tea -coffee\" --tag drinks --since 7d\n"
+          "varve search -s notes --question \"what does docker run -p do\"\n"
           "varve search --all --type decision --min-importance 0.8 --sort time\n"
           "varve search -s notes --related mem_01 --depth 2\n"
           "varve search -s notes --query '{\"content\":{\"role\":\"user\"}}' --json",

@@ -180,14 +180,14 @@ _varve() {
     log) options="$conditions --limit --oneline --full --reverse" ;;
     delete | forget) options="$conditions --where --text --reason --yes" ;;
     search)
-      options="$conditions --query --all --user --agent --sort --limit --after --vector-file
-        --vector-weight --explain"
+      options="$conditions --query --question --all --user --agent --sort --limit --after
+        --vector-file --vector-weight --explain"
       ;;
     explain)
-      options="$conditions --query --all --user --agent --sort --limit --after --vector-file
-        --vector-weight"
+      options="$conditions --query --question --all --user --agent --sort --limit --after
+        --vector-file --vector-weight"
       ;;
-    count) options="$conditions --query --all --user --agent" ;;
+    count) options="$conditions --query --question --all --user --agent" ;;
     import) options='--all --format --dry-run --no-create' ;;
     export) options="$conditions --query --format --output --all" ;;
     backup) options='--keep-missing --delete-missing' ;;
