@@ -31,6 +31,7 @@ type RestoreReport struct {
 	Document
 	Sessions           int64     `json:"sessions"`
 	Replaced           int64     `json:"replaced"`
+	Returned           []string  `json:"returned"`
 	Entries            int64     `json:"entries"`
 	DeletionsReapplied int64     `json:"deletions_reapplied"`
 	Bytes              int64     `json:"bytes"`

@@ -241,6 +241,7 @@ class Restore {
     json::Tree tree = json::Tree::object();
     tree.set("sessions", number(restored_));
     tree.set("replaced", number(replaced_));
+    tree.set("returned", std::move(returned_));
     tree.set("entries", number(entries_));
     tree.set("deletions_reapplied", number(reapplied_));
     tree.set("bytes", number(bytes_));
@@ -433,7 +434,11 @@ class Restore {
     VARVE_TRY_ASSIGN(const log::SessionRow row, rows_.placed(log::row_of(id, described.tree())));
     VARVE_TRY(
         install_as_changed(id, [&] { return context_.engine.install(row, contents, existing); }));
-    if (replaces) replaced_ += 1;
+    if (replaces) {
+      replaced_ += 1;
+    } else if (!row.listed_at.empty()) {
+      returned_.push(json::Tree::string(id));
+    }
     if (unknown > 0) note_unknown_deletions(id, unknown);
     if (has_lost_metadata(id, source)) problems_.push(problem(id, kMetadataIsLost, Copied::kYes));
     reapplied_ += reapplied;
@@ -530,6 +535,7 @@ class Restore {
   std::unordered_set<std::string> over_;  // present, but their time is over
   uint64_t restored_ = 0;
   uint64_t replaced_ = 0;
+  json::Tree returned_ = json::Tree::array();  // ids that are in the list, and were not here
   uint64_t entries_ = 0;
   uint64_t reapplied_ = 0;
   uint64_t bytes_ = 0;

@@ -67,6 +67,13 @@ class Backup(CliTest):
         report = self.run_json("restore", self.copy, "--reapply-deletions", newer)
         self.assertEqual((report["entries"], report["deletions_reapplied"]), (2, 1))
 
+    def test_a_session_that_was_dropped_is_named_when_it_is_back(self):
+        self.run_cli("backup", self.copy)
+        self.run_cli("drop", "notes", "--yes")
+        self.assertIn("1 session restored, 3 entries; 1 that was dropped or lost is back: notes\n",
+                      self.run_cli("restore", self.copy).stderr)
+        self.assertNotIn("back", self.run_cli("restore", self.copy, "--overwrite").stderr)
+
     def test_a_session_that_cannot_be_copied_is_told_and_the_others_are(self):
         self.run_cli("create", "newer")
         self.session_file("newer", "metadata.json").write_text('{"version":2}')

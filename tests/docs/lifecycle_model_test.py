@@ -508,12 +508,16 @@ class Run(Upkeep):
         report = self.report(answer, "restore")
         restored = [each for each in ids if each not in over]
         replaced = set(restored) & self.sessions.keys()
+        listed = {(session.id, session.created_ms) for session in self.listed}
+        returned = [each for each in restored if each not in replaced
+                    and (each, copies[each].created_ms) in listed]
         reapplied = sum(self.put_back(copies[each], others.get(each)) for each in restored)
         entries = [entry for each in restored
                    for entry in self.sessions[each].live(self.now_ms)]
         self.same([report[figure] for figure in
                    ("sessions", "replaced", "entries", "deletions_reapplied")],
                   [len(restored), len(replaced), len(entries), reapplied], "restore")
+        self.same(report["returned"], returned, "back after a drop")
         self.same(sorted(problem["session_id"] for problem in report["problems"]), sorted(over),
                   "restore")
 

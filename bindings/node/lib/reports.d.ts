@@ -240,6 +240,7 @@ export interface BackupReport {
 export interface RestoreReport {
   sessions: number;
   replaced: number;
+  returned: string[];
   entries: number;
   deletionsReapplied: number;
   bytes: number;

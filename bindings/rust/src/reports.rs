@@ -248,6 +248,8 @@ documents! {
         sessions: u64,
         /// Of these, those that replaced one.
         replaced: u64,
+        /// Of these, those that had been dropped or lost since this store listed them.
+        returned: Vec<String>,
         /// Entries alive in them.
         entries: u64,
         /// Deletions that were applied again.

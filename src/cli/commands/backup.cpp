@@ -1,4 +1,5 @@
 // backup, restore.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -57,6 +58,18 @@ std::string backup_summary(const json::object& report) {
          format_bytes(integer_at(report, "bytes"));
 }
 
+// "; 2 that were dropped or lost are back: diary, notes"
+std::string returned_summary(const json::array& ids) {
+  constexpr size_t kShown = 5;
+  std::string text = "; " + format_count(static_cast<int64_t>(ids.size())) +
+                     (ids.size() == 1 ? " that was dropped or lost is back: "
+                                      : " that were dropped or lost are back: ");
+  for (size_t i = 0; i < std::min(ids.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + std::string(ids[i].as_string());
+  }
+  return ids.size() > kShown ? text + ", ..." : text;
+}
+
 std::string restore_summary(const json::object& report) {
   std::string text = format_count(integer_at(report, "sessions"), "session", "sessions") +
                      " restored, " +
@@ -67,6 +80,8 @@ std::string restore_summary(const json::object& report) {
   if (const int64_t count = integer_at(report, "deletions_reapplied"); count > 0) {
     text += "; " + format_count(count, "deletion", "deletions") + " applied again";
   }
+  const json::array returned = array_at(report, "returned");
+  if (!returned.empty()) text += returned_summary(returned);
   return text;
 }
 

@@ -51,6 +51,28 @@ TEST_F(RestoredDeletions, AnOldBackupDoesNotBringForgottenEntriesBack) {
   EXPECT_EQ(notes->get("kept").code(), Code::kNotFound);
 }
 
+// Nothing tells a session that was dropped from one that is lost, so both are named.
+TEST_F(RestoredDeletions, WhatWasDroppedIsNamedWhereItIsBack) {
+  const auto store = open("store");
+  for (const std::string id : {"dropped", "new", "kept"}) add(*create(*store, id), {"a"});
+  backed_up(*store);
+  ASSERT_TRUE(store->delete_session("dropped").ok());
+  ASSERT_TRUE(store->delete_session("new").ok());
+  clock_.advance_ms(1);
+  add(*create(*store, "new"), {"b"});  // another one of this name
+  ASSERT_TRUE(store->delete_session("new").ok());
+
+  const auto returned = [](const json::Tree& report) { return report.get("returned")->items(); };
+  const auto first = returned(restored(*store, R"({"overwrite":true})"));
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].text(), "dropped");
+  EXPECT_EQ(first[1].text(), "new");
+  EXPECT_TRUE(returned(restored(*store, R"({"overwrite":true})")).empty());
+  // A store that lost everything had none of them, as far as it knows.
+  const auto other = open("other");
+  EXPECT_TRUE(returned(restored(*other, "{}")).empty());
+}
+
 // What is left of a copy, or of the session that is here, may be its deletions alone.
 TEST_F(RestoredDeletions, DeletionsAreAppliedThoughNothingElseIsLeft) {
   const auto store = open("store");

@@ -737,10 +737,12 @@ func StoreBackup(store Store, path string, optionsJSON string) (report []byte, f
 // optional; NULL or empty for none. sessions: only these, at least one.
 // tombstones_from: a store or backup whose deletions are applied too.
 // @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
-// @param[out] report_out     {"sessions","replaced","entries","deletions_reapplied","bytes",
-// "duration_ms","problems":[{"session_id","reason","copied"}]}. entries:
-// those alive in the restored sessions; bytes: of their logs and
-// tombstones.
+// @param[out] report_out     {"sessions","replaced","returned":[ID],"entries",
+// "deletions_reapplied","bytes","duration_ms",
+// "problems":[{"session_id","reason","copied"}]}. returned: those of
+// which this store has only the row in its list, since they were dropped
+// or lost: what was dropped on purpose is back. entries: those alive in
+// the restored sessions; bytes: of their logs and tombstones.
 // @param[out] report_len_out [bytes].
 // @param[out] error_out      caller frees; may be NULL.
 //

@@ -260,6 +260,7 @@ class BackupReport(TypedDict):
 class RestoreReport(TypedDict):
     sessions: int
     replaced: int
+    returned: List[str]
     entries: int
     deletions_reapplied: int
     bytes: int
