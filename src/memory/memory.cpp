@@ -262,6 +262,7 @@ Status Memory::collect(std::string_view session_id, Context* context) {
     }));
   }
   if (context->is_working) return {};
+  if (!ids.empty()) forget_working(session->id(), ids.back());
   context->is_cut = false;
   return visit_entries(*session, newest_first(kEntriesAtATime),
                        [&](const auto& entry) { return context->take(entry); });
@@ -384,7 +385,8 @@ void Memory::keep_open(const SessionPointer& session) {
   const std::lock_guard lock(mutex_);
   const auto place = find_open(session->id());
   if (place != open_.end()) {
-    left = std::exchange(*place, session);  // the same one, or a new session of that id
+    if (*place != session) working_.erase(session->id());  // of the one before, which has ended
+    left = std::exchange(*place, session);
     std::rotate(place, place + 1, open_.end());
     return;
   }
@@ -394,10 +396,13 @@ void Memory::keep_open(const SessionPointer& session) {
   open_.erase(open_.begin());
 }
 
-// An open handle would keep the files of a deleted session on the disk.
+// An open handle would keep the files of a deleted session on the disk. What follows is another
+// conversation, which another process may have begun.
 void Memory::let_go(std::string_view session_id) {
   SessionPointer left;  // closed after the lock is released
   const std::lock_guard lock(mutex_);
+  const auto working = working_.find(session_id);
+  if (working != working_.end()) working_.erase(working);
   const auto place = find_open(session_id);
   if (place == open_.end()) return;
   left = std::move(*place);
@@ -427,6 +432,16 @@ std::vector<std::string> Memory::working_ids(const std::string& session_id) {
   known->second.last_use = ++use_count_;
   for (size_t i = 0; i < known->second.ids.size(); ++i) ids.push_back(known->second.ids[i].id);
   return ids;
+}
+
+// Of which nothing is left: what others recorded since may belong there. But not where something
+// was recorded behind `newest_id` meanwhile.
+void Memory::forget_working(const std::string& session_id, const std::string& newest_id) {
+  const std::lock_guard lock(mutex_);
+  const auto known = working_.find(session_id);
+  if (known == working_.end() || known->second.ids.size() == 0) return;
+  const Ring<Selected>& ids = known->second.ids;
+  if (ids[ids.size() - 1].id == newest_id) working_.erase(known);
 }
 
 uint64_t Memory::uses() {

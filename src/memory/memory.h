@@ -92,6 +92,7 @@ class Memory {
   void keep_open(const SessionPointer& session);
   void let_go(std::string_view session_id);
   std::vector<std::string> working_ids(const std::string& session_id);
+  void forget_working(const std::string& session_id, const std::string& newest_id);
   uint64_t uses();
   bool begins_with_log(std::string_view session_id);
   // `begun`: uses() before the log was written or asked, since when other calls may have done so.

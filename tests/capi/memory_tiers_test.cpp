@@ -116,6 +116,44 @@ TEST(WorkingMemory, OfASessionThatWasDeletedIsEmpty) {
   EXPECT_EQ(memory.contents("chat"), "new");
 }
 
+// Another process ended the conversation and began one of the same id.
+TEST(WorkingMemory, OfASessionThatAnotherMadeAnewBeginsWithItsLog) {
+  const TempDirectory directory;
+  const Store store(directory.path());
+  const Memory memory(store);
+  const Store others(directory.path());
+  const Memory another(others);
+  for (const bool is_looked_at_between : {false, true}) {
+    fill(memory, "chat", 2);
+    ASSERT_TRUE(others.delete_session("chat").ok());
+    if (is_looked_at_between) {
+      EXPECT_EQ(memory.contents("chat"), "");
+    }
+    ASSERT_TRUE(another.say("chat", "user", "new").ok());
+    ASSERT_TRUE(memory.say("chat", "user", "mine").ok());
+    EXPECT_EQ(memory.contents("chat"), "new mine");
+  }
+}
+
+TEST(WorkingMemory, OfWhichNothingIsLeftBeginsWithTheLog) {
+  const Store store;
+  const Memory memory(store);
+  const Memory another(store);
+  fill(memory, "chat", 2);
+  ASSERT_EQ(Session::open(store, "chat").remove_where(R"({"types":["message"]})").count, 2U);
+  ASSERT_TRUE(another.say("chat", "user", "new").ok());
+  EXPECT_EQ(memory.contents("chat"), "new");
+  EXPECT_EQ(memory.source("chat"), "short_term");
+  ASSERT_TRUE(memory.say("chat", "user", "mine").ok());
+  EXPECT_EQ(memory.contents("chat"), "new mine");
+  memory.clear();
+  const std::string id = memory.say("chat", "user", "gone").text;
+  ASSERT_TRUE(Session::open(store, "chat").remove(id).ok());
+  EXPECT_EQ(memory.source("chat"), "short_term");
+  ASSERT_TRUE(memory.say("chat", "user", "after").ok());
+  EXPECT_EQ(memory.contents("chat"), "after") << "what was cleared does not come back";
+}
+
 // Short-term memory.
 
 TEST(ShortTermMemory, PersistenceVerification) {

@@ -184,6 +184,7 @@ class Memory:
         self.store_, self.user, self.window = store, user, window
         self.ttl_ms = ttl_hours * HOUR_MS or NEVER
         self.working, self.begins_with_log = {}, True
+        self.known = {}
 
     def session(self, name, now_ms):
         """None when there is none for this user."""
@@ -192,12 +193,24 @@ class Memory:
             return session
         return None
 
+    def use(self, name, now_ms):
+        """The same. Working memory is of one session, not of the next one of its name."""
+        session = self.session(name, now_ms)
+        others = self.store_.sessions.get(name)
+        if session or not (others and others.lives(now_ms)):
+            if self.known.pop(name, None) is not session:
+                self.working.pop(name, None)
+            if session:
+                self.known[name] = session
+        return session
+
     def record(self, name, message, now_ms):
-        sessions, session = self.store_.sessions, self.session(name, now_ms)
+        sessions, session = self.store_.sessions, self.use(name, now_ms)
         if not session:
             if name in sessions and sessions[name].lives(now_ms):
                 raise Refused("VARVE_NOT_FOUND")
             session = sessions[name] = Session(self.user, self.ttl_ms, now_ms)
+            self.known[name] = session
         session.add(message, now_ms, self.ttl_ms, is_recorded=True)
         loads = name not in self.working and self.begins_with_log
         if loads:
@@ -213,10 +226,12 @@ class Memory:
 
     def context(self, name, max_tokens, now_ms):
         """(source, messages, tokens)"""
-        session = self.session(name, now_ms)
+        session = self.use(name, now_ms)
         live = session.live(now_ms) if session else []
         ids = self.working.get(name, [])
         working = [entry for entry in live if entry.message["id"] in ids]
+        if session and not working:
+            self.working.pop(name, None)
         source = "working" if working else "short_term"
         shown, tokens = [], 0
         is_cut = bool(working) and len(ids) == self.window
@@ -236,7 +251,7 @@ class Memory:
         return source, [entry.message for entry in shown], tokens
 
     def load(self, name, now_ms):
-        session = self.session(name, now_ms)
+        session = self.use(name, now_ms)
         if not session:
             raise Refused("VARVE_NOT_FOUND")
         newest = session.live(now_ms)[-self.window:]
