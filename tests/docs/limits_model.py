@@ -84,8 +84,11 @@ class Room:
         return not self.limit or size <= self.limit
 
     def evicts_for(self, sizes, growth, dead_bytes, evicted_bytes):
-        """Whether live entries have to go, and whether that can help. sizes: of the files."""
+        """Whether live entries have to go, and whether they may and that can help. sizes: of the
+        files."""
         size = sizes["total"] + growth - dead_bytes
-        least = size - evicted_bytes - sizes["index"] - sizes["vectors"]
+        derived = sizes["index"] + sizes["vectors"]
+        least = size - evicted_bytes - derived
         self.hopeless = 0 if self.takes(least) else growth
-        return size > self.threshold * self.limit, self.takes(least)
+        came_under_this_limit = self.takes(size - growth - derived)
+        return size > self.threshold * self.limit, came_under_this_limit and self.takes(least)

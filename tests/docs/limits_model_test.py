@@ -19,6 +19,7 @@ from seeds import take_seeds
 START_MS = 1_767_950_000_000  # 2026-01-09T09:13:20Z
 SEEDS = take_seeds(15)
 STEPS = 100
+LIMITS = [4000, 10_000, 30_000, 100_000]
 SHOWN_CALLS = 8
 MIB = 1 << 20
 DIMENSION = 25
@@ -42,7 +43,7 @@ class Run:
         self.dice, self.root, self.test = random.Random(seed), root, test
         self.now_ms, self.number, self.calls, self.agent = START_MS, 0, [], Agent()
         self.decay = self.dice.choice(DECAYS)
-        self.room = Room(self.dice.choice([4000, 10_000, 30_000, 100_000]),
+        self.room = Room(self.dice.choice(LIMITS),
                          self.dice.choice([0, 0.5, 0.9, 0.95, 1]), self.dice.random() < 0.85)
         self.make()
 
@@ -62,6 +63,7 @@ class Run:
             options["decay_config"] = self.decay
         else:
             config["decay"] = self.decay
+        self.config = config
         self.call("open_store", "store", str(self.root), config)
         self.call("open_session", "varve_session_create", "store", "handle", options)
         self.session = Session(options, self.now_ms)
@@ -85,8 +87,9 @@ class Run:
 
     # Writes.
 
-    def write(self, growth, call, apply, may_evict=True):
-        """A write that makes the session larger by so much; `apply` does it to the model."""
+    def write(self, growth, call, apply, may_evict=True, growth_now=None):
+        """A write that makes the session larger by so much; `apply` does it to the model.
+        growth_now: by how much, where a compaction before it may have changed that."""
         session, before = self.session, self.sizes()
         tries = growth > 0 and self.room.compacts_for(before["total"], growth, self.hidden(),
                                                       self.now_ms, may_evict)
@@ -101,6 +104,8 @@ class Run:
         base = after["total"] - (growth if answer[0] == "OK" else 0)
         if tries:
             self.room.tried(base, growth, self.hidden(), self.now_ms, may_evict)
+        if answer[0] != "OK" and growth_now:
+            growth = growth_now()
         if growth > 0 and not self.room.takes(base + growth):
             self.same(answer[0], "SIZE_LIMIT", f"{base} and {growth} of {self.room.limit}")
             told = re.search(r"would be (\d+) bytes; its limit is (\d+)", answer[1])
@@ -196,9 +201,13 @@ class Run:
         if not live:
             return
         entry_id = self.dice.choice(live).id
-        growth = RECORD_BYTES + 4 * DIMENSION + (0 if self.sizes()["vectors"] else HEADER_BYTES)
-        self.write(growth, lambda: self.call("put_vector", "handle", entry_id, [1] * DIMENSION),
-                   lambda: None, may_evict=False)
+
+        def growth():
+            header_bytes = 0 if self.sizes()["vectors"] else HEADER_BYTES
+            return RECORD_BYTES + 4 * DIMENSION + header_bytes
+
+        self.write(growth(), lambda: self.call("put_vector", "handle", entry_id, [1] * DIMENSION),
+                   lambda: None, may_evict=False, growth_now=growth)
 
     # What makes no session larger than it may be.
 
@@ -215,6 +224,11 @@ class Run:
 
     def step_open_again(self):
         self.call("close_session", "handle")
+        if self.dice.random() < 0.3:
+            self.call("close_store", "store")
+            self.room.limit = self.dice.choice(LIMITS)
+            self.config["storage"]["max_session_size_mb"] = self.room.limit / MIB
+            self.call("open_store", "store", str(self.root), self.config)
         self.call("open_session", "varve_session_open", "store", "handle", "s")
         self.room.opened()
 

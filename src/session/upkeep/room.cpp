@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "session/core.h"
 #include "session/upkeep/compaction.h"
@@ -70,7 +71,15 @@ Result<double> Room::eviction_for(uint64_t new_bytes) {
   const bool can_fit = least <= core_.settings.session_bytes_max;
   hopeless_bytes_ = can_fit ? 0 : new_bytes;
   const bool has_to = is_above_threshold(size - std::min(size, dead_bytes));
-  return can_fit && has_to ? options.evict_below : 0.0;
+  return can_fit && has_to && !has_outgrown(dead_bytes) ? options.evict_below : 0.0;
+}
+
+// Whether what lives is more than the limit ever let in: it came under another one, that of another
+// program or an earlier one, and none of it goes to come below this.
+bool Room::has_outgrown(uint64_t dead_bytes) const {
+  const uint64_t size = core_.size.bytes();
+  const uint64_t living_bytes = size - std::min(size, dead_bytes + core_.size.derived_bytes());
+  return living_bytes > core_.settings.session_bytes_max;
 }
 
 // Again only when the session has grown by a share of its limit, or when the write would be refused
@@ -110,11 +119,13 @@ Status Room::check(uint64_t new_bytes) const {
   if (limit == 0) return {};
   const uint64_t size = core_.size.bytes() + new_bytes;
   if (size <= limit) return {};
+  const std::string_view advice =
+      has_outgrown(0) ? "raise it in config.json to that of the program which let it grow so far, "
+                        "or delete what is not needed and compact"
+                      : "delete what is not needed and compact, or raise the limit";
   return {Code::kSizeLimit,
           "the session would be " + std::to_string(size) + " bytes; its limit is " +
-              std::to_string(limit) +
-              " (storage.max_session_size_mb): delete what is not needed and compact, "
-              "or raise the limit",
+              std::to_string(limit) + " (storage.max_session_size_mb): " + std::string(advice),
           {.size = size, .limit = limit}};
 }
 

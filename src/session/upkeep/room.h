@@ -34,6 +34,7 @@ class Room {
   Status compact(uint64_t new_bytes, Evicts evicts);
   Status compact_with(const CompactionOptions& options);
   Result<double> eviction_for(uint64_t new_bytes);
+  [[nodiscard]] bool has_outgrown(uint64_t dead_bytes) const;
   [[nodiscard]] bool is_worth_a_try(uint64_t new_bytes, Evicts evicts, int64_t now_ms) const;
   void note_try(uint64_t new_bytes, Evicts evicts, int64_t now_ms);
 

@@ -166,6 +166,29 @@ TEST_F(AutomaticCompaction, DropsNoLiveEntryWhereVectorsThatWerePutAnewAreEnough
   EXPECT_EQ(session->get("old").code(), Code::kNotFound) << "of entries alone it must go";
 }
 
+TEST_F(AutomaticCompaction, DropsNoLiveEntryOfASessionThatGrewUnderAnotherLimit) {
+  const int64_t count = [this] {
+    const auto filled = make(0);
+    EXPECT_TRUE(filled->add(hardly_matters(3000)).ok());
+    return fill_to(*filled, 21'000);
+  }();
+  host_.context.settings.session_bytes_max = 20'000;
+  const auto session = disks_.back().open();
+  const auto refused = session->add(text(1000));
+  ASSERT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_TRUE(refused.status().message().ends_with(
+      "(storage.max_session_size_mb): raise it in config.json to that of the program which let it "
+      "grow so far, or delete what is not needed and compact"))
+      << refused.status().message();
+  EXPECT_EQ(session->stats()->get_int64("entries"), count + 1);
+  // Once it is within the limit, the limit is kept as ever.
+  for (int i = 0; i < 16; ++i) ASSERT_TRUE(session->remove("e" + std::to_string(i), "").ok());
+  EXPECT_TRUE(session->add(text(1000)).ok());
+  EXPECT_TRUE(session->get("old").ok());
+  fill(*session, 1001);
+  EXPECT_EQ(session->get("old").code(), Code::kNotFound);
+}
+
 TEST_F(AutomaticCompaction, DropsNoLiveEntryForAWriteThatCannotFit) {
   const auto session = make(20'000);
   ASSERT_TRUE(session->add(hardly_matters(4000)).ok());
