@@ -44,6 +44,8 @@ constexpr std::string_view kMetadataCannotBeRead =
 constexpr std::string_view kNothingIsLeft =
     "no entry of it can be read any more, so its copy stays as it was: restore it from the copy, "
     "or accept the loss by a repair";
+constexpr std::string_view kCopyIsNewer =
+    "its copy is of a newer version and stays as it was; use a newer varve";
 constexpr std::string_view kDeletionsAreLost =
     "deletions of it are missing that its copy has, so the copy stays as it was: put its "
     "tombstones.jsonl back from the copy, or accept the loss by a repair";
@@ -76,6 +78,7 @@ Status SessionBackup::attempt(BackupTotals* totals) {
       return extend(*copy, totals);
     }
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
+    VARVE_TRY(refuse_newer_copy());
     VARVE_TRY_ASSIGN(const std::string_view reason, reason_to_keep_copy());
     if (!reason.empty()) {
       refusal_ = {Code::kCorruption, std::string(reason)};
@@ -252,6 +255,19 @@ Result<bool> SessionBackup::has_more_deletions(SessionSource& copy) {
   VARVE_TRY(source_->for_each_tombstone(note));
   VARVE_TRY(copy.for_each_tombstone(compare));
   return has_more;
+}
+
+// It may have what this version cannot read, and the session does not have: as where an upgrade was
+// taken back.
+Status SessionBackup::refuse_newer_copy() {
+  auto copy = copies_.open(id_);
+  if (!copy.ok()) return {};
+  SessionSource own(*std::move(copy));
+  Status looked = own.hold_still();
+  if (looked.ok()) looked = own.scan(0, 0).status();
+  if (looked.code() != Code::kFormatVersion) return {};
+  refusal_ = {Code::kFormatVersion, std::string(kCopyIsNewer)};
+  return refusal_;
 }
 
 // A copy that cannot be looked at may be the only one that has what the session lost: it is not

@@ -56,6 +56,7 @@ class SessionBackup {
   Result<bool> put_document_if_other(log::SessionStorage& copy, const std::string& name);
   [[nodiscard]] Result<log::SessionRow> row_of_source() const;
   Result<bool> has_more_deletions(SessionSource& copy);
+  Status refuse_newer_copy();
   // Why the session may not take the place of its copy; empty: it may.
   Result<std::string_view> reason_to_keep_copy();
   Status copy_whole(BackupTotals* totals);

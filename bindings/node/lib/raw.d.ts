@@ -266,8 +266,9 @@ export interface Raw {
    *                            "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
    *                            and entries: what was written. A session that cannot be read, or has
    *                            lost all its entries or deletions that its copy has, keeps the copy it
-   *                            has and is a problem with "copied":false; so is one whose copy cannot
-   *                            be written to because something else has the name of one of its files.
+   *                            has and is a problem with "copied":false; so is one whose copy is of
+   *                            a newer version, or cannot be written to because something else has
+   *                            the name of one of its files.
    *                            Damaged lines and files are copied as they are and are a problem with
    *                            "copied":true, as are entries missing in the middle or at the end of
    *                            the log, and deletions.
@@ -281,7 +282,8 @@ export interface Raw {
    *                                  writes to a copy in it
    *          VARVE_FORMAT_VERSION    the backup was made by a newer version
    *          VARVE_READ_ONLY, VARVE_NO_SPACE, VARVE_IO, VARVE_BAD_HANDLE
-   * @cost    reads what is copied twice, writes it once; a few syncs for each session that changed
+   * @cost    reads what is copied twice, and a copy that it replaces once; writes it once; a few
+   *          syncs for each session that changed
    * @thread  any
    */
   varve_store_backup(store: Handle | null, path: Text, options_json?: Text | null | undefined): string;

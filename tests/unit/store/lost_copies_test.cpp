@@ -1,4 +1,5 @@
-// Backup and restore where something else has the name of a session or of one of its files.
+// Backup and restore where something else has the name of a session or of one of its files, and
+// where a copy cannot take the session.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -47,6 +48,31 @@ class LostCopies : public BackupFixture {
 
   std::shared_ptr<Store> store_;
 };
+
+// As where an upgrade was taken back, and backups go on into the same directory.
+TEST_F(LostCopies, OfANewerVersionTheyStayAndStopNoOtherSession) {
+  const std::string metadata = R"({"session_id":"a","version":2})";
+  disk_.write_file("copy/sessions/a/metadata.json", metadata);
+  const std::string log = file("copy/sessions/notes/memory.jsonl") +
+                          R"({"content":1,"id":"newer","schema_version":2,)"
+                          R"("timestamp":"2026-01-10T14:23:46Z","type":"finding"})"
+                          "\n";
+  disk_.write_file("copy/sessions/notes/memory.jsonl", log);
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string id : {"a", "notes", "z"}) {
+      add(**store_->open_session(id), {"round" + std::to_string(round)});
+    }
+    const json::Tree report = backed_up(*store_);
+    EXPECT_EQ(report.get_int64("sessions"), 1);
+    constexpr const char* kReason =
+        ": its copy is of a newer version and stays as it was; use a newer varve";
+    EXPECT_EQ(not_copied(report),
+              (Texts{std::string("a") + kReason, std::string("notes") + kReason}));
+    EXPECT_EQ(file("copy/sessions/a/metadata.json"), metadata);
+    EXPECT_EQ(file("copy/sessions/notes/memory.jsonl"), log);
+  }
+  EXPECT_EQ(alive("copy", "z"), (Texts{"first", "round0", "round1"}));
+}
 
 TEST_F(LostCopies, ADirectoryInPlaceOfAFileOfACopyStopsNoOtherSession) {
   remove_files("copy/sessions/notes", {"memory.jsonl"});
