@@ -100,12 +100,18 @@ class Terminal(CliTest):
             self.assertIn("Delete session notes with 3 entries for good? [y/N]", text)
             self.assertIn("nothing was deleted", text)
             self.assertEqual(self.run_json("stats", "notes")["entries"], 3)
-        for yes in ("y", "Y", "yes"):
+        for yes in ("y", "Y", "yes", "Yes", "YES"):
             self.run_cli("create", "notes", "--if-missing")
             self.assertEqual(self.run_in_terminal("drop", "notes", typed=f"{yes}\n")[0], 0)
             self.run_cli("stats", "notes", exit_code=2)
 
     def test_drop_does_not_take_a_newer_session_for_the_one_that_was_asked_about(self):
+    def test_an_answer_that_does_not_come_ends_the_line_of_the_question(self):
+        self.notes()
+        code, text = self.run_in_terminal("drop", "notes", "--color", "never", typed="\x04")
+        self.assertEqual(code, 1)
+        self.assertIn("[y/N] \r\nvarve: nothing was deleted", text)
+
         self.notes()
         main_end, other_end = pty.openpty()
         process = subprocess.Popen(

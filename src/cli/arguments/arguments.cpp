@@ -91,6 +91,16 @@ int64_t limit_of_query(int64_t limit) {
   return limit > 0 ? limit : std::numeric_limits<int64_t>::max();
 }
 
+namespace {
+
+// "y" or "yes", in letters of any size.
+bool is_yes(std::string answer) {
+  for (char& letter : answer) letter = static_cast<char>(letter | 0x20);
+  return answer == "y" || answer == "yes";
+}
+
+}  // namespace
+
 Outcome confirm(Invocation& invocation, std::string_view question, std::string_view what) {
   if (::isatty(STDIN_FILENO) != 1) {
     return usage_failure(std::string(what) + " needs --yes when there is no terminal to ask on");
@@ -100,7 +110,9 @@ Outcome confirm(Invocation& invocation, std::string_view question, std::string_v
   invocation.err().flush();
   std::string answer;
   std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
+  // Nobody pressed Enter: what follows would stand behind the question.
+  if (std::cin.eof()) invocation.err().write("\n");
+  if (is_yes(std::move(answer))) return std::nullopt;
   return Failure{VARVE_INVALID_ARGUMENT, "nothing was deleted"};
 }
 
