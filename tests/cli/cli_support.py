@@ -78,7 +78,8 @@ class CliTest(unittest.TestCase):
         fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen(
             [program(), *words], stdin=other_end, stdout=other_end, stderr=other_end,
-            env=self.environment(TERM="xterm", **(environment or {})), start_new_session=True)
+            env=self.environment(**{"TERM": "xterm", **(environment or {})}),
+            start_new_session=True)
         os.close(other_end)
         if typed:
             os.write(main_end, typed.encode())

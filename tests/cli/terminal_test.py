@@ -5,6 +5,7 @@ import os
 import pty
 import select
 import subprocess
+import time
 
 from cli_support import TIMEOUT_S, CliTest, entry_line, main, program, read_to_end
 
@@ -105,13 +106,13 @@ class Terminal(CliTest):
             self.assertEqual(self.run_in_terminal("drop", "notes", typed=f"{yes}\n")[0], 0)
             self.run_cli("stats", "notes", exit_code=2)
 
-    def test_drop_does_not_take_a_newer_session_for_the_one_that_was_asked_about(self):
     def test_an_answer_that_does_not_come_ends_the_line_of_the_question(self):
         self.notes()
         code, text = self.run_in_terminal("drop", "notes", "--color", "never", typed="\x04")
         self.assertEqual(code, 1)
         self.assertIn("[y/N] \r\nvarve: nothing was deleted", text)
 
+    def test_drop_does_not_take_a_newer_session_for_the_one_that_was_asked_about(self):
         self.notes()
         main_end, other_end = pty.openpty()
         process = subprocess.Popen(
@@ -161,6 +162,33 @@ class Terminal(CliTest):
         os.close(main_end)
         self.assertEqual(process.wait(TIMEOUT_S), 0, output)
         self.assertIn(b"\r\x1b[KAdded", output)
+
+    def test_a_terminal_that_knows_no_escape_sequences_gets_none(self):
+        # As in a shell within an editor.
+        self.notes()
+        looked = self.run_in_terminal("watch", "-n", "2", "-i", "0.1", environment={"TERM": "dumb"})
+        self.assertEqual((looked[0], looked[1].count(": 1 session, 3 entries")), (0, 2))
+        self.assertNotIn("\x1b", looked[1])
+        for term, has_bar in (("xterm", True), ("dumb", False)):
+            with self.subTest(term):
+                self.assertEqual("Importing" in self.shown_by_a_slow_import(term), has_bar)
+
+    def shown_by_a_slow_import(self, term):
+        """What a terminal shows while an import waits for more than a third of a second."""
+        main_end, other_end = pty.openpty()
+        process = subprocess.Popen(
+            [program(), "import", "notes", "-"], stdin=subprocess.PIPE, stdout=other_end,
+            stderr=other_end, env=self.environment(TERM=term))
+        os.close(other_end)
+        for _ in range(3):
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            time.sleep(0.4)
+        process.stdin.close()
+        shown = read_to_end(main_end)
+        os.close(main_end)
+        self.assertEqual(process.wait(TIMEOUT_S), 0, shown)
+        return shown
 
     def test_no_name_of_a_member_writes_to_the_terminal(self):
         entry = {"type": "finding", "content": "x", "a\x1b[31m\u202e\nentry e2": 1}

@@ -138,6 +138,7 @@ void environment_section(Page& page) {
   page.definition("VARVE_SESSION", "The session, when the command line does not name one.");
   page.definition("NO_COLOR", "When set and not empty, no colour unless --color always.");
   page.definition("COLUMNS", "Width of the terminal, instead of asking it.");
+  page.definition("TERM", "When it is dumb: no colour, and nothing is drawn in place.");
 }
 
 void files_section(Page& page) {

@@ -234,7 +234,7 @@ int run_watch(Invocation& invocation, const WatchOptions& options) {
   if (!store.ok()) return invocation.fail(store.failure());
   Watch watch(invocation, *store, words.empty() ? named : words.front());
   const int64_t count = options.once ? 1 : options.count;
-  const bool is_live = invocation.terminal().is_terminal() && !invocation.json() && !options.once;
+  const bool is_live = invocation.terminal().is_drawn_over() && !invocation.json() && !options.once;
   LiveScreen screen(invocation.out(), is_live);
   for (int64_t number = 1;; ++number) {
     if (Outcome outcome = watch.look()) return invocation.fail(*outcome);

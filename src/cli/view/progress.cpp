@@ -26,7 +26,7 @@ Progress::Progress(Invocation& invocation, std::string_view when, std::string la
       unit_(unit),
       total_(total),
       width_(invocation.err_terminal().layout_width()),
-      enabled_(when == "always" || (when == "auto" && invocation.err_terminal().is_terminal())),
+      enabled_(when == "always" || (when == "auto" && invocation.err_terminal().is_drawn_over())),
       next_draw_(Clock::now() + (when == "always" ? std::chrono::milliseconds(0) : kPatience)) {}
 
 void Progress::advance(int64_t amount) {

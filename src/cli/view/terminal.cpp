@@ -48,7 +48,8 @@ Terminal Terminal::detect(int descriptor, std::string_view when) {
   Terminal terminal;
   terminal.is_terminal_ = ::isatty(descriptor) == 1;
   if (terminal.is_terminal_) terminal.width_ = width_of(descriptor);
-  const bool wanted = environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  terminal.is_dumb_ = environment("TERM") == "dumb";
+  const bool wanted = environment("NO_COLOR").empty() && !terminal.is_dumb_;
   terminal.color_ = when == "always" || (when == "auto" && terminal.is_terminal_ && wanted);
   return terminal;
 }

@@ -16,6 +16,8 @@ class Terminal {
   static Terminal detect(int descriptor, std::string_view when);
 
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
+  // Whether it may be drawn over, which takes escape sequences: a dumb terminal shows them as text.
+  [[nodiscard]] bool is_drawn_over() const { return is_terminal_ && !is_dumb_; }
   // Columns; 0, which means no limit, when it is no terminal.
   [[nodiscard]] size_t width() const { return width_; }
   // For what has a width in any case: as many columns as usual when it is no terminal.
@@ -29,6 +31,7 @@ class Terminal {
   [[nodiscard]] static size_t width_of(int descriptor);
 
   bool is_terminal_ = false;
+  bool is_dumb_ = false;
   bool color_ = false;
   size_t width_ = 0;
 };
