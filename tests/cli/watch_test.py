@@ -65,6 +65,18 @@ class Watch(CliTest):
         rows = {line.split()[0]: line.split()[1] for line in lines[2:]}
         self.assertEqual(rows, {"notes": "3", "other": "1"})
 
+    def test_the_heading_is_one_line_whatever_the_store_is_called(self):
+        name = f"{self.directory}/a\nb\x1b[31m{100 * 'c'}"
+        self.run_cli("--root", name, "create", "notes")
+        lines = self.run_cli("--root", name, "watch", "--once").stdout.splitlines()
+        self.assertRegex(lines[0], rf"^/.*/a b<U\+001B>\[31mc{{100}}, \d\d:\d\d:\d\d: 1 session, ")
+        self.assertTrue(lines[1].startswith("SESSION"), lines)
+        for columns, heading in ((80, r"^/.*…, \d\d:\d\d:\d\d: .*, 0 B$"),
+                                 (20, r"^.*…$")):
+            shown = self.run_in_terminal("-r", name, "watch", "--once", columns=columns)[1]
+            self.assertRegex(shown.splitlines()[0], heading)
+            self.assertLessEqual(len(shown.splitlines()[0]), columns)
+
     def test_those_that_changed_last_come_first(self):
         for session, time in (("old", 1000), ("new", 3000), ("middle", 2000)):
             self.run_cli("add", session, "tea", "--create")

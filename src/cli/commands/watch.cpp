@@ -80,10 +80,10 @@ class Watch {
       if (rows_max == 0 || i < rows_max) table.add_row(cells_of(*rows[i]));
     }
     if (!invocation_.quiet()) {
-      invocation_.print(invocation_.globals().root + ", " + time_of_day() + ": " +
-                        format_count(static_cast<int64_t>(rows.size()), "session", "sessions") +
-                        ", " + format_count(entries, "entry", "entries") + ", " +
-                        format_bytes(bytes));
+      invocation_.print(
+          heading(", " + time_of_day() + ": " +
+                  format_count(static_cast<int64_t>(rows.size()), "session", "sessions") + ", " +
+                  format_count(entries, "entry", "entries") + ", " + format_bytes(bytes)));
     }
     table.print(invocation_.out(), invocation_.terminal());
   }
@@ -190,6 +190,14 @@ class Watch {
             modified_ms ? format_age(static_cast<double>(now_ms() - *modified_ms) / kHourMs) : "",
             lock_figure(row.stats),
             row.failure.empty() ? damage_figure(row.stats) : row.failure};
+  }
+
+  // On a terminal one line, or the rows would not fit: rather the store is cut than the figures.
+  [[nodiscard]] std::string heading(const std::string& figures) const {
+    const std::string store = printable(invocation_.globals().root, Lines::kJoin);
+    const size_t width = invocation_.terminal().width();
+    const size_t taken = std::min(display_width(figures), width);
+    return truncate(truncate(store, width - taken) + figures, width);
   }
 
   void print_json(const std::vector<const Row*>& rows) {
