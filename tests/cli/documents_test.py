@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import tempfile
 import unittest
 
 from cli_support import (SOURCE, CliTest, command_names, commands, help_text, main, options,
-                         program, second_names, section)
+                         program, read_to_end, second_names, section)
 
 MAN_PAGE = SOURCE / "docs" / "man" / "varve.1"
 COMPLETIONS = SOURCE / "src" / "cli" / "completions"
@@ -229,6 +230,49 @@ class Completions(unittest.TestCase):
                                           capture_output=True, text=True)
                     self.assertEqual((done.stdout.split(), done.stderr), (offered, ""))
 
+    def test_zsh_asks_the_store_and_the_session_that_were_typed(self):
+        if not shutil.which("zsh"):
+            self.skipTest("there is no zsh")
+        with self.store_at_home() as home:
+            for line, offered in ((r"varve -r ~/my\ mem get ", ["notes"]),
+                                  (f"varve log --root='{home}/my mem' ", ["notes"]),
+                                  (r"varve get --root ~/my\ mem ", ["notes"]),
+                                  (f'varve --root="{home}/my mem" get notes ', ["e1"]),
+                                  (f"varve get -r '{home}/my mem' -s notes ", ["e1"]),
+                                  (r"varve -r ~/my\ mem --session=notes delete ", ["e1"]),
+                                  (r"varve -r ~/my\ mem -s notes drop ", []),
+                                  (r"varve -r ~/my\ mem get --session=n", ["notes"]),
+                                  ("varve log --type=fin", ["finding"]),
+                                  ("varve chat-log -t summ", ["summary"]),
+                                  ("varve help expl", ["explain"])):
+                with self.subTest(line):
+                    self.assertEqual(self.zsh_offers(line, home), offered)
+
+    @staticmethod
+    def zsh_offers(line, home):
+        """What zsh offers for a line that is typed."""
+        setup = ('fpath=($COMPLETIONS $fpath); autoload -Uz compinit; compinit -u -D; '
+                 'compadd() { local -a all; builtin compadd -O all "$@"; '
+                 'print -rl -- $all >>~/all; builtin compadd "$@" }; PROMPT="<""> "')
+        offered = os.path.join(home, "all")
+        open(offered, "w", encoding="utf-8").close()
+        environment = {"PATH": f"{os.path.dirname(program())}:{os.environ['PATH']}", "HOME": home,
+                       "TERM": "dumb", "COMPLETIONS": str(COMPLETIONS)}
+        main_end, other_end = pty.openpty()
+        zsh = subprocess.Popen(["zsh", "-f", "-i"], env=environment, start_new_session=True,
+                               stdin=other_end, stdout=other_end, stderr=other_end)
+        os.close(other_end)
+        shown = b""
+        os.write(main_end, setup.encode() + b"\n")
+        while b"<> " not in shown:  # then it reads key by key
+            shown += os.read(main_end, 65536)
+        os.write(main_end, line.encode() + b"\t\x15exit\n")  # Ctrl-U empties the line
+        read_to_end(main_end)
+        os.close(main_end)
+        zsh.wait()
+        with open(offered, encoding="utf-8") as file:
+            return sorted(set(file.read().split()))
+
     def test_bash_offers_files_where_an_option_takes_one(self):
         with tempfile.TemporaryDirectory(prefix="varve-cli-") as directory:
             start = os.path.join(directory, "v")
@@ -294,7 +338,7 @@ class Completions(unittest.TestCase):
             with self.subTest(f"{command} {name}"):
                 for each in names:
                     self.assertEqual(set(self.complete(*command_words, each, "")), taken)
-                offered = re.search(rf"{name}[}}']*\[[^]]*\]:[a-z]+:\(([^)]*)\)",
+                offered = re.search(rf"{name}=?[}}']*\[[^]]*\]:[a-z]+:\(([^)]*)\)",
                                     self.zsh_part(zsh, command))
                 self.assertEqual(set(offered.group(1).split()), taken)
                 offered = re.search(rf" -l {name[2:]} -x -a '([^']*)'",
