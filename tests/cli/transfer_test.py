@@ -426,6 +426,23 @@ class Export(CliTest):
                 self.assertEqual(self.interrupt_export(number, "notes", "-o", "out/file"), -number)
                 self.assertEqual(self.files_in("out"), [])
 
+    def test_standard_output_is_no_folder(self):
+        self.notes(2)
+        done = self.run_cli("export", "--all", "-o", "-", exit_code=1)
+        self.assertIn("--all needs a folder as --output, and - is standard output", done.stderr)
+        self.assertFalse((self.directory / "-").exists())
+        self.assertEqual(len(self.run_cli("export", "notes", "-o", "-").stdout.splitlines()), 2)
+
+    def test_a_reader_of_dev_stdout_that_stops_early_is_no_error(self):
+        self.notes(1)
+        self.run_cli("add", "notes", "-", stdin=500_000 * "x")
+        with subprocess.Popen([program(), "export", "notes", "-o", "/dev/stdout"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=self.environment()) as process:
+            process.stdout.read(1)
+            process.stdout.close()
+            self.assertEqual((process.wait(), process.stderr.read()), (0, b""))
+
     def test_a_signal_ends_an_export_of_all_between_two_sessions(self):
         self.notes()
         self.run_cli("add", "second", "x", "--create")

@@ -140,6 +140,10 @@ int export_all(Invocation& invocation, const ExportOptions& options) {
   if (options.output.empty()) {
     return invocation.fail(usage_failure("--all needs --output DIR, a folder for the sessions"));
   }
+  if (options.output == "-") {
+    return invocation.fail(
+        usage_failure("--all needs a folder as --output, and - is standard output"));
+  }
   std::error_code error;
   const auto there = std::filesystem::status(options.output, error);
   if (std::filesystem::exists(there) && !std::filesystem::is_directory(there)) {
@@ -214,7 +218,11 @@ int run_export(Invocation& invocation, const ExportOptions& given) {
     if (!text->empty() && !text->ends_with('\n')) invocation.out().write("\n");
     return kExitOk;
   }
-  if (Outcome failure = write_in_place(path, *text)) return invocation.fail(*failure);
+  if (Outcome failure = write_in_place(path, *text)) {
+    // A reader of standard output that has seen enough is no error, whatever it is called.
+    const bool is_enough = integer_at(parse_object(failure->details), "errno") == EPIPE;
+    return is_enough && is_standard_output(path) ? kExitOk : invocation.fail(*failure);
+  }
   if (invocation.json()) {
     // Printed after the exported text, it would spoil that.
     if (!is_standard_output(path)) invocation.print(in_place_report(*text, options));
@@ -234,7 +242,7 @@ Runner declare_export(CLI::App& app) {
       ->type_name("FORMAT")
       ->check(one_of({"jsonl", "json", "markdown"}));
   app.add_option("-o,--output", options->output,
-                 "Write to FILE, whole or not at all; with --all a folder")
+                 "Write to FILE, whole or not at all (- is standard output); with --all a folder")
       ->type_name("FILE");
   app.add_flag("-a,--all", options->all,
                "Every session, each into SESSION/entries.jsonl in the folder --output, as json "
