@@ -36,7 +36,7 @@ constexpr std::array kMeanings = {
     ExitCodeMeaning{kExitInvalid,
                     "The command line or the input is not valid, the id is already in use, or a "
                     "size limit was reached; for import also: some lines were refused."},
-    ExitCodeMeaning{kExitNotFound, "There is no such store, session or entry."},
+    ExitCodeMeaning{kExitNotFound, "There is no such store, session, entry or file."},
     ExitCodeMeaning{kExitBusy, "Another process is writing to the session; try again."},
     ExitCodeMeaning{kExitIo, "Input or output error, disk or quota full, or out of memory."},
     ExitCodeMeaning{kExitRefused,

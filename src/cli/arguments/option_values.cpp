@@ -61,7 +61,7 @@ CLI::Validator number_between(double min, double max) {
 }
 
 CLI::Validator whole_number() {
-  return taking("a number from 0", [](const std::string& given) {
+  return taking("a whole number from 0", [](const std::string& given) {
     int64_t value = 0;
     return read_number(given, &value) && value >= 0;
   });

@@ -203,6 +203,7 @@ class Importer {
   // come at all, and whoever gives up waiting leaves none behind.
   Outcome look_at_files(ImportJob& job) {
     for (const std::string& path : job.files) {
+      if (path.empty()) return usage_failure("the name of a file is empty");  // an unset variable
       Outcome failure = check_readable(path);
       std::error_code error;
       if (failure && fs::is_directory(path, error)) {
