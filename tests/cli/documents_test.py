@@ -223,7 +223,9 @@ class Completions(unittest.TestCase):
             for line, offered in (("varve -r ~/my\\ mem log ", ["notes"]),
                                   (f"varve log --root='{home}/my mem' ", ["notes"]),
                                   (f"varve get -r '{home}/my mem' notes ", ["e1"]),
-                                  ("varve -r ~/'my mem' get --session notes ", ["e1"])):
+                                  ("varve -r ~/'my mem' get --session notes ", ["e1"]),
+                                  ("varve -r ~/'my mem' kv -s notes get ", []),
+                                  ("varve -r ~/'my mem' help kv ", [])):
                 with self.subTest(line):
                     script = 'source "$COMPLETIONS/varve.fish"; complete -C $argv[1]'
                     done = subprocess.run(["fish", "-c", script, line], env=environment,

@@ -60,8 +60,14 @@ function __varve_operands
     math (count $words $session) - 1
 end
 
+# The command is the first word: another may be called like one, as in `kv get` and `help kv`.
+function __varve_is
+    set -l words (__varve_words)
+    test "$words[1]" = $argv[1]
+end
+
 function __varve_at
-    __fish_seen_subcommand_from $argv[1]; and test (__varve_operands) -eq $argv[2]
+    __varve_is $argv[1]; and test (__varve_operands) -eq $argv[2]
 end
 
 set -l commands create ls metadata drop add get log delete forget kv transcript \
@@ -122,7 +128,7 @@ for command in metadata drop add get log delete forget tags chat-log import expo
     complete -c varve -n "__varve_at $command 0" -a '(__varve_sessions)'
 end
 for command in get delete forget
-    complete -c varve -n "__fish_seen_subcommand_from $command; and test (__varve_operands) -gt 0" \
+    complete -c varve -n "__varve_is $command; and test (__varve_operands) -gt 0" \
         -a '(__varve_entries)'
 end
 complete -c varve -n '__fish_seen_subcommand_from import' -F
