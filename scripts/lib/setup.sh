@@ -16,8 +16,8 @@ BUILD_PACKAGES=(
   g++ cmake ninja-build
   "$(boost_package)" libssl-dev libxxhash-dev libutf8proc-dev libstemmer-dev libcli11-dev)
 TEST_PACKAGES=(
-  "${BUILD_PACKAGES[@]}" python3 python3-prometheus-client pkg-config ccache strace jq libgtest-dev
-  libbenchmark-dev
+  "${BUILD_PACKAGES[@]}" python3 python3-prometheus-client pkg-config ccache strace jq groff-base
+  zsh fish libgtest-dev libbenchmark-dev
   libsqlite3-dev liblmdb-dev libleveldb-dev librocksdb-dev libxapian-dev)
 STYLE_PACKAGES=(clang-format-14 clang-tidy-14)
 SANITIZER_PACKAGES=(clang-14 libclang-rt-14-dev)

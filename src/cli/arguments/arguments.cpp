@@ -51,6 +51,12 @@ std::optional<int64_t> span_s(std::string_view text) {
   return count > kLongestSeconds / unit ? kLongestSeconds : count * unit;
 }
 
+// "y" or "yes", in letters of any size.
+bool is_yes(std::string answer) {
+  for (char& letter : answer) letter = static_cast<char>(letter | 0x20);
+  return answer == "y" || answer == "yes";
+}
+
 }  // namespace
 
 Result<std::string> time_text(std::string_view option, const std::string& given,
@@ -90,16 +96,6 @@ Result<json::object> time_range(const std::string& since, const std::string& unt
 int64_t limit_of_query(int64_t limit) {
   return limit > 0 ? limit : std::numeric_limits<int64_t>::max();
 }
-
-namespace {
-
-// "y" or "yes", in letters of any size.
-bool is_yes(std::string answer) {
-  for (char& letter : answer) letter = static_cast<char>(letter | 0x20);
-  return answer == "y" || answer == "yes";
-}
-
-}  // namespace
 
 Outcome confirm(Invocation& invocation, std::string_view question, std::string_view what) {
   if (::isatty(STDIN_FILENO) != 1) {
