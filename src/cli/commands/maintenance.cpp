@@ -261,8 +261,9 @@ Command verify_command() {
           "look for damage",
           "[SESSION]\n--all",
           "Reads every byte of the log and checks every line, checksum, sequence number, reference "
-          "and index entry. Changes nothing. The exit code is 6 when damage is found; references "
-          "that lead nowhere are only notes. With --quiet only sessions with damage are reported.",
+          "and index entry. Changes nothing, but for an index.bin that is out of date. The exit "
+          "code is 6 when damage is found; references that lead nowhere are only notes. With "
+          "--quiet only sessions with damage are reported.",
           "varve verify notes\nvarve verify --all --quiet || mail -s damage root",
           &declare_verify};
 }
