@@ -226,7 +226,9 @@ class EntryScan {
     Place place = read.place();
     place.path = storage_.name_of(Stream::kEntries);
     place.offset = line.offset;
-    return {Code::kFormatVersion, read.message(), std::move(place)};
+    const std::string where =
+        "the line at byte " + std::to_string(line.offset) + " of " + place.path + ": ";
+    return {Code::kFormatVersion, where + read.message(), std::move(place)};
   }
 
   SessionStorage& storage_;

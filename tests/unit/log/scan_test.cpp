@@ -211,6 +211,8 @@ TEST(Scan, ANewerVersionIsRefusedWithItsPlace) {
     EXPECT_EQ(seen.status.place().offset, kA.size());
     EXPECT_TRUE(seen.status.place().path.ends_with("memory.jsonl"));
     const std::string message(seen.status.message());
+    EXPECT_TRUE(message.starts_with("the line at byte " + std::to_string(kA.size()) + " of "))
+        << message;
     EXPECT_NE(message.find("use a newer varve"), std::string::npos);
     EXPECT_EQ(message.find("newer varve"), message.rfind("newer varve"))
         << "said twice: " << message;
