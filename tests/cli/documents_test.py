@@ -111,7 +111,8 @@ class ManPage(unittest.TestCase):
         for command, names in all_options():
             for name in names:
                 with self.subTest(f"{command} {name}"):
-                    self.assertRegex(parts[command], rf"(?<![\w-]){name}(?![\w-])")
+                    self.assertTrue(re.search(rf"(?<![\w-]){name}(?![\w-])", parts[command]),
+                                    f"docs/man/varve.1 has no {name} below varve {command}")
 
     def test_names_second_names_at_their_command(self):
         for name, command in second_names().items():
@@ -159,7 +160,8 @@ class Completions(unittest.TestCase):
         for command in [*commands(), *second_names()]:
             with self.subTest(command):
                 own = {names[-1] for names in options(command)}
-                self.assertEqual(set(self.complete(command, "--")), own | program_options)
+                self.assertEqual(set(self.complete(command, "--")), own | program_options,
+                                 "varve.bash and --help differ")
 
     def test_bash_skips_the_values_of_options(self):
         # Every option with a value takes the word behind it: "log" is no command there.
@@ -297,9 +299,11 @@ class Completions(unittest.TestCase):
             fish_part = self.fish_part(fish, command)
             for name in names:
                 with self.subTest(f"{command} {name}"):
-                    self.assertRegex(zsh_part, rf"(?<![\w-]){name}(?![\w-])")
+                    self.assertTrue(re.search(rf"(?<![\w-]){name}(?![\w-])", zsh_part),
+                                    f"_varve has no {name} for {command}")
                     flag = f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
-                    self.assertRegex(fish_part, rf" {flag} ")
+                    self.assertTrue(f" {flag} " in fish_part,
+                                    f"varve.fish has no {flag} for {command}")
 
     def test_zsh_and_fish_name_no_option_that_does_not_exist(self):
         zsh = (COMPLETIONS / "_varve").read_text(encoding="utf-8")
@@ -361,7 +365,10 @@ class Completions(unittest.TestCase):
     def fish_part(text, command):
         if not command:
             return text[:text.index("set -l none")]
-        start = re.search(f"set -l seen '__fish_seen_subcommand_from {command}[' ]", text).start()
+        start = re.search(f"set -l seen '__fish_seen_subcommand_from {command}[' ]", text)
+        if not start:
+            raise AssertionError(f"varve.fish has no `set -l seen` for the options of {command}")
+        start = start.start()
         end = text.find("\nset -l seen", start)
         return text[start:end if end >= 0 else None]
 

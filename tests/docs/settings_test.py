@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The table of settings in docs/format.md: its ranges are those that the library takes, a value of
-a wrong type is an error in config.json, too, and its defaults are those that store.h tells.
+"""The table of settings in docs/format.md: it has every member that is read, and so have the types
+of the bindings; its ranges are those that the library takes, a value of a wrong type is an error in
+config.json, too, and its defaults are those that store.h tells.
 
     VARVE_LIBRARY=libvarve.so settings_test.py
 """
@@ -15,15 +16,28 @@ from varve_library import Failure, Library
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 ROW = re.compile(r"^\| `([a-z_.]+)` \|([^|]*)\|([^|]*)\|", re.MULTILINE)
+READ = re.compile(r"\bread_[a-z]+\((?:reader, )?\"([a-z_]+)\"")
+READERS = ("src/store/config.cpp", "src/session/metadata/decay_config.cpp")
+# How each language declares a member.
+BINDINGS = {
+    "bindings/python/src/varve/settings.py": lambda name: f"    {name}: ",
+    "bindings/rust/src/config.rs": lambda name: f" {name}: ",
+    "bindings/go/config.go": lambda name: f'`json:"{name}',
+    "bindings/node/lib/config.d.ts":
+        lambda name: "  " + re.sub("_([a-z])", lambda found: found[1].upper(), name) + "?: ",
+}
 RANGE = re.compile(r"([\d.e-]+) to ([\d.e]+)")
+
+
+def settings_table():
+    page = (SOURCE / "docs/format.md").read_text("utf-8").partition("\n## config.json\n")[2]
+    return page.partition("| member | default | range | effect |")[2].partition("\n\n")[0]
 
 
 def rows():
     """{member: (default, range)} as the page has them, "" where there is no default."""
-    page = (SOURCE / "docs/format.md").read_text("utf-8").partition("\n## config.json\n")[2]
-    table = page.partition("| member | default | range | effect |")[2].partition("\n\n")[0]
     return {name: (default.strip(" `"), values.strip())
-            for name, default, values in ROW.findall(table)}
+            for name, default, values in ROW.findall(settings_table())}
 
 
 def number(text):
@@ -83,6 +97,22 @@ class Settings(unittest.TestCase):
                 (pathlib.Path(root) / "config.json").write_text(
                     json.dumps(config_of(member, wrong)), encoding="utf-8")
                 self.assertEqual(self.refusal(member, wrong, root), member)
+
+    def test_the_page_has_every_member_that_is_read(self):
+        table = settings_table()
+        for file in READERS:
+            read = set(READ.findall((SOURCE / file).read_text("utf-8")))
+            self.assertGreater(len(read), 5, file)
+            for name in sorted(read):
+                self.assertTrue(re.search(rf"`(?:[a-z_]+\.)*{name}[.`]", table),
+                                f"{name} of {file} is not in the table of docs/format.md")
+
+    def test_the_types_of_the_bindings_have_every_member(self):
+        for file, declared in BINDINGS.items():
+            text = (SOURCE / file).read_text("utf-8")
+            for member in self.rows:
+                name = member.rpartition(".")[2]
+                self.assertTrue(declared(name) in text, f"{member} is not in {file}")
 
     def test_the_header_tells_the_same_defaults(self):
         header = (SOURCE / "include/varve/store.h").read_text("utf-8")
