@@ -16,6 +16,15 @@ type seenMembers map[string]bool
 
 var answered = seenMembers{}
 
+// withoutField has the members of answers that are read into no field.
+var withoutField = map[string]bool{}
+
+// mayHaveOthers has the types of which an answer may have other members: those that somebody chose,
+// and those that the type's own UnmarshalJSON reads.
+var mayHaveOthers = map[reflect.Type]bool{
+	reflect.TypeFor[varve.Metadata](): true, reflect.TypeFor[varve.Metric](): true,
+}
+
 // note looks at an answer, and at what is in it, in the way in which it is read into the type.
 func (s seenMembers) note(into reflect.Type, text json.RawMessage) {
 	switch into.Kind() {
@@ -47,16 +56,24 @@ func (s seenMembers) note(into reflect.Type, text json.RawMessage) {
 }
 
 func (s seenMembers) noteFields(into reflect.Type, members map[string]json.RawMessage) {
+	isOfEntry := into.Field(0).Type == reflect.TypeFor[varve.Entry]()
+	known := map[string]bool{}
 	for _, field := range reflect.VisibleFields(into) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		_, ofEntry := reflect.TypeFor[varve.Entry]().FieldByName(field.Name)
-		if name == "" || ofEntry && into.Field(0).Type == reflect.TypeFor[varve.Entry]() {
+		known[name] = true
+		if name == "" || ofEntry && isOfEntry {
 			continue // an entry has what it was given
 		}
 		member, isThere := members[name]
 		place := into.String() + "." + name
 		s[place] = s[place] || isThere
 		s.note(field.Type, member)
+	}
+	for name := range members {
+		if !known[name] && !isOfEntry && !mayHaveOthers[into] {
+			withoutField[into.String()+"."+name] = true
+		}
 	}
 }
 
@@ -72,5 +89,8 @@ func (s seenMembers) check(t *testing.T) {
 	slices.Sort(never)
 	if len(never) > 0 || len(s) < 100 {
 		t.Errorf("of %d members no answer had these: %v", len(s), never)
+	}
+	if len(withoutField) > 0 {
+		t.Errorf("no field has these members of answers: %v", withoutField)
 	}
 }
