@@ -67,6 +67,7 @@ PostingList Dictionary::find(std::string_view key) const {
 
 PostingRun Dictionary::frozen_run(std::string_view encoded) const {
   const PostingRun run(encoded);
+  if (run.is_damaged()) frozen_.set_damaged();
   if (run.count() == 0 || run.summary(run.block_count() - 1).last_row < frozen_row_end_) return run;
   frozen_.set_damaged();
   return {};
@@ -126,6 +127,7 @@ void Dictionary::join(PostingBuffer* joined, std::string_view frozen, const Post
     std::array<Posting, kBlockRows> postings;
     for (uint32_t block = 0; block < run.block_count(); ++block) {
       const uint32_t count = run.decode(block, &decoded);
+      if (count < run.rows_in(block)) frozen_.set_damaged();
       for (uint32_t i = 0; i < count; ++i) {
         const uint32_t row = decoded.rows[i];
         postings[i] = {row, decoded.frequencies[i], length_of(row)};
@@ -214,10 +216,12 @@ Dictionary Dictionary::renumbered(const Renumbering& rows, const RowLengths& new
       return;
     }
     list.start();
+    bool is_right = true;
     if (frozen.data() != nullptr) {
-      list.add(of.list != nullptr ? frozen_run(frozen) : PostingRun::of_rows(frozen));
+      is_right = list.add(of.list != nullptr ? frozen_run(frozen) : PostingRun::of_rows(frozen));
     }
-    if (of.list != nullptr) list.add(PostingRun(*of.list));
+    if (of.list != nullptr) is_right = list.add(PostingRun(*of.list)) && is_right;
+    if (!is_right) frozen_.set_damaged();
     if (list.count() == 0) {
       keys.dropped_list(key);
     } else {

@@ -90,7 +90,8 @@ class Dictionary {
       std::string_view prefix,
       const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
 
-  // Both parts as the bytes of one segment.
+  // Both parts as the bytes of one segment. Of a frozen list that cannot be read, here and in the
+  // next two, less is taken: it is_damaged() then, and what was made is of no use.
   [[nodiscard]] std::string encode(const RowLengths& length_of) const;
   // Makes that segment the frozen part; nothing is added then.
   void freeze(const RowLengths& length_of);
@@ -140,7 +141,7 @@ class Dictionary {
       const std::function<void(const AddedKey& added, std::string_view frozen)>& visit) const;
   [[nodiscard]] std::vector<AddedKey> sorted_added() const;
   [[nodiscard]] PostingRun added_run(std::string_view key) const;
-  // Empty, and the frozen part damaged, when the list has rows not below frozen_row_end_.
+  // Empty, and the frozen part damaged, when the list is, or has rows not below frozen_row_end_.
   [[nodiscard]] PostingRun frozen_run(std::string_view encoded) const;
   void join(PostingBuffer* joined, std::string_view frozen, const PostingBuffer& added,
             const RowLengths& length_of) const;

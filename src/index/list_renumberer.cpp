@@ -17,13 +17,13 @@ void ListRenumberer::start() {
   row_before_ = kNoRow;
 }
 
-void ListRenumberer::add(const PostingRun& list) {
+bool ListRenumberer::add(const PostingRun& list) {
   const std::span<const uint32_t> new_rows = rows_.new_rows();
   DecodedBlock decoded;
   for (uint32_t block = 0; block < list.block_count(); ++block) {
     const uint32_t count = list.decode(block, &decoded);
     for (uint32_t i = 0; i < count; ++i) {
-      if (decoded.rows[i] >= new_rows.size()) return;
+      if (decoded.rows[i] >= new_rows.size()) return false;
       const uint32_t new_row = new_rows[decoded.rows[i]];
       if (new_row == kNoRow) continue;
       open_.rows[open_count_] = new_row;
@@ -33,8 +33,9 @@ void ListRenumberer::add(const PostingRun& list) {
       count_ += 1;
       if (++open_count_ == kBlockRows) close_block();
     }
-    if (count < list.rows_in(block)) return;
+    if (count < list.rows_in(block)) return false;
   }
+  return !list.is_damaged();
 }
 
 void ListRenumberer::close_block() {

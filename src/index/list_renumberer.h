@@ -22,8 +22,8 @@ class ListRenumberer {
   // Forgets the list before.
   void start();
   // Adds what stays of a list, whose rows all come after those added before. A list that is not
-  // right ends where that shows.
-  void add(const PostingRun& list);
+  // right ends where that shows: then the answer is false.
+  bool add(const PostingRun& list);
   [[nodiscard]] uint32_t count() const { return count_; }
   // The list that was added, encoded; valid until the next call, which is start().
   std::string_view encoded();

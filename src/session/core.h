@@ -230,7 +230,7 @@ class Core {
 
   // The index of a log that has only the lines of these rows, made without reading it, and the
   // facets to put into it. Readers go on meanwhile. Call load_sections() before. Both are empty
-  // unless has_rows_of(epoch).
+  // unless has_rows_of(epoch), and where a list cannot be read.
   std::shared_ptr<index::Index> index_of_kept(const index::Renumbering& rows, uint64_t epoch) const;
   std::optional<index::Facets> facets_of_kept(const index::Renumbering& rows, uint64_t epoch) const;
   // After the holder of the storage's lock replaced the log: makes `compacted` the session's index

@@ -10,14 +10,18 @@ std::shared_ptr<index::Index> Core::index_of_kept(const index::Renumbering& rows
                                                   uint64_t epoch) const {
   const std::shared_lock lock(index_mutex);
   if (!has_rows_of(epoch)) return nullptr;
-  return std::make_shared<index::Index>(index.renumbered(rows));
+  auto made = std::make_shared<index::Index>(index.renumbered(rows));
+  if (index.is_damaged()) return nullptr;  // as may have shown just now
+  return made;
 }
 
 std::optional<index::Facets> Core::facets_of_kept(const index::Renumbering& rows,
                                                   uint64_t epoch) const {
   const std::shared_lock lock(index_mutex);
   if (!has_rows_of(epoch)) return std::nullopt;
-  return index.facets().renumbered(rows);
+  index::Facets facets = index.facets().renumbered(rows);
+  if (index.is_damaged()) return std::nullopt;
+  return facets;
 }
 
 Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::string encoded) {

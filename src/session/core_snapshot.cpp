@@ -128,15 +128,17 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(Saving saving) {
     note_snapshot_of_others();
     if (!is_snapshot_due(saving)) return std::nullopt;
   }
-  // Sections of index.bin that were never read go into the new file. Once nothing is pending, all
-  // of it was read and checked, so no damage can show later. Between the locks another thread may
+  // Sections of index.bin that were never read go into the new file: once nothing is pending, all
+  // of it was read and checked, but for what is in lists. Between the locks another thread may
   // replace the index.
   for (;;) {
     {
       const std::shared_lock lock(index_mutex);
       if (!index_is_whole_ || index.is_crowded()) return std::nullopt;
       if (!index.pending().any()) {
-        return Snapshot{index::encode_snapshot(index), view.tail.generation, extent_of(index)};
+        std::string bytes = index::encode_snapshot(index);
+        if (index.is_damaged()) return std::nullopt;  // less may have been taken of a list
+        return Snapshot{std::move(bytes), view.tail.generation, extent_of(index)};
       }
     }
     if (!load_sections().ok()) return std::nullopt;

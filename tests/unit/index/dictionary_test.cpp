@@ -354,6 +354,37 @@ TEST(Dictionary, AFrozenListWithRowsOfWhatWasAddedIsDamaged) {
   }
 }
 
+// Else what cannot be read would be left out of a segment of which everything can.
+TEST(Dictionary, AFrozenListThatCannotBeReadIsDamagedWhereItIsJoined) {
+  for (const uint32_t count : {20u, 300u}) {
+    Dictionary before(kHashSeed);
+    for (uint32_t row = 0; row < count; ++row) add_to(before, "l", {row, 1, 1});
+    std::string list;
+    before.list(0).append_encoded_to(&list);
+    std::string bytes = before.encode(no_length);
+    const size_t at = bytes.find(list);
+    ASSERT_NE(at, std::string::npos);
+    const PostingRun run(list);
+    const uint32_t blocks = run.block_count();
+    const size_t last_bytes =
+        blocks == 1 ? list.size() - 1
+                    : run.summary(blocks - 1).end_bytes - run.summary(blocks - 2).end_bytes;
+    bytes[at + list.size() - last_bytes] = static_cast<char>(0xFF);  // bits that no number has
+    for (const bool is_saved : {false, true}) {
+      Dictionary dictionary(kHashSeed);
+      dictionary.set_frozen(opened(bytes), count);
+      add_to(dictionary, "l", {count, 1, 1});
+      EXPECT_FALSE(dictionary.is_damaged());
+      if (is_saved) {
+        (void)dictionary.encode(no_length);
+      } else {
+        dictionary.freeze(no_length);
+      }
+      EXPECT_TRUE(dictionary.is_damaged()) << count;
+    }
+  }
+}
+
 TEST(Dictionary, FreezingMakesItSmaller) {
   Both both;
   both.add_random(0, 20'000, 1);

@@ -137,6 +137,45 @@ TEST_F(SnapshotDamage, ACompactionTakesNoDamagedListsAlong) {
   }
 }
 
+// Neither a compaction nor a saved index makes lists that can be read, with fewer rows, of those
+// that cannot.
+TEST_F(SnapshotDamage, ListsThatCannotBeReadAreNotMadeReadable) {
+  const std::string asked = R"({"text":"needle"})";
+  auto session = disk_.open();
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(session->add(entry_text("e" + std::to_string(i), "needle")).ok());
+  }
+  ASSERT_TRUE(session->remove("e7", "").ok());
+  session.reset();
+  const std::string right = disk_.bytes("index.bin");
+  const std::string log = disk_.bytes("memory.jsonl");
+  const std::string deletions = disk_.bytes("tombstones.jsonl");
+  const size_t bytes = index::SnapshotEditor(right).sections[kTextSection].size();
+  int noticed_count = 0;
+  for (size_t at = 0; at < bytes; ++at) {
+    const auto open_spoilt = [&] {
+      disk_.write("memory.jsonl", log);
+      disk_.write("tombstones.jsonl", deletions);
+      spoil_words(right, at);
+      session = disk_.open();
+    };
+    open_spoilt();
+    (void)session->count(asked);
+    if (index_stats(*session).get_int64("rebuilds") == 0) continue;
+    noticed_count += 1;
+    open_spoilt();
+    ASSERT_TRUE(session->compact({}).ok());
+    session = disk_.open();
+    EXPECT_EQ(*session->count(asked), 199u) << "compacted: " << at;
+    open_spoilt();
+    ASSERT_TRUE(session->add(entry_text("more", "needle " + std::string(200'000, 'x'))).ok());
+    session->close();
+    session = disk_.open();
+    EXPECT_EQ(*session->count(asked), 200u) << "saved: " << at;
+  }
+  EXPECT_GT(noticed_count, 10);
+}
+
 // Somebody wrote a list that is none, under right hashes.
 TEST_F(SnapshotDamage, AListThatCannotBeReadCostsARebuildAndNoError) {
   fill(300);
