@@ -187,7 +187,9 @@ Status FailureBuffer::remove_vectors() { return below_->remove_vectors(); }
 Status FailureBuffer::put_document(std::string_view name, std::string_view bytes,
                                    DocumentDurability durability) {
   if (holds()) {
-    return {Code::kIo, "not written: entries that were added before still wait for the disk"};
+    const std::lock_guard guard(mutex_);
+    return {Code::kIo,
+            "not written: entries that were added before still wait for the disk: " + reason_};
   }
   return below_->put_document(name, bytes, durability);
 }

@@ -230,7 +230,8 @@ TEST_F(Buffering, WhateverChangesAFileWaitsForThem) {
   for (const Status& answer : changes()) EXPECT_EQ(answer.code(), Code::kNoSpace);
   const Status put = buffer_->put_document("d", "text", DocumentDurability::kNone);
   EXPECT_EQ(put.code(), Code::kIo);
-  EXPECT_NE(put.message().find("still wait for the disk"), std::string::npos) << put.message();
+  EXPECT_NE(put.message().find("still wait for the disk: "), std::string::npos) << put.message();
+  EXPECT_TRUE(put.message().ends_with(buffer_->undurable().reason)) << put.message();
   EXPECT_EQ(buffer_->get_document("d").code(), Code::kNotFound);
   EXPECT_EQ(session_->tombstones, "gone\n");
   EXPECT_EQ(session_->quarantine, "bad\n");
