@@ -47,7 +47,10 @@ Status Core::load_metadata() {
     metadata.set(Metadata::recovered(id, now_ms, listed));
     metadata_damage = parsed.status().message();
     context.counters->corruption_errors += 1;
-    events.post(Level::kError, "metadata.json cannot be read: " + parsed.status().message());
+    json::Tree details = json::Tree::object();
+    details.set("file", json::Tree::string(storage->name_of_document(log::kMetadataFile)));
+    events.post(Level::kError, "metadata.json cannot be read: " + parsed.status().message(),
+                std::move(details));
   }
   durable_seq_seen = std::max(metadata.durable_seq(), storage->durable_mark().last_seq);
   durable_tombstones_seen = metadata.value().durable_tombstones();

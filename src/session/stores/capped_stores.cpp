@@ -87,7 +87,7 @@ void note_damage(Core& core, CappedStore store, uint64_t signature, std::string_
   file.damage_count += 1;
   core.context.counters->corruption_errors += 1;
   json::Tree details = json::Tree::object();
-  details.set("file", json::Tree::string(file_of(store)));
+  details.set("file", json::Tree::string(core.storage->name_of_document(file_of(store))));
   details.set("reason", json::Tree::string(reason));
   core.events.post(Level::kError, std::string(file_of(store)) + " is damaged", std::move(details));
 }

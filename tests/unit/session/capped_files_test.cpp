@@ -394,7 +394,7 @@ TEST_F(CappedFiles, DamageIsToldToTheLog) {
   host_.events.deliver();
   host_.events.set_receiver(Level::kOff, nullptr, nullptr);
   EXPECT_NE(lines.text.find("kv.json is damaged"), std::string::npos) << lines.text;
-  EXPECT_NE(lines.text.find(R"("file":"kv.json","reason":")"), std::string::npos) << lines.text;
+  EXPECT_NE(lines.text.find(R"(/kv.json","reason":")"), std::string::npos) << lines.text;
   EXPECT_NE(lines.text.find("an unfinished entry of transcript.md moved to quarantine"),
             std::string::npos)
       << lines.text;

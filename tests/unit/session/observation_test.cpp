@@ -271,6 +271,17 @@ TEST_F(Observation, ComingNearTheLimitIsAWarningOnceUntilThereIsRoomAgain) {
   EXPECT_EQ(warnings, (Messages{"WARN the session approaches its size limit"})) << "again";
 }
 
+TEST_F(Observation, MetadataThatCannotBeReadIsToldWithItsFile) {
+  { ASSERT_TRUE(disk_.open()->add(entry_text("a", "tea")).ok()); }
+  disk_.write(log::kMetadataFile, "{");
+  listen(Level::kError);
+  const auto session = disk_.open();
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(lines[0].get_string("message").starts_with("metadata.json cannot be read: "));
+  EXPECT_EQ(member(lines[0], "metadata").get_string("file"), path_of(log::kMetadataFile));
+}
+
 // As architecture.md says of a query: it was right when it was indexed.
 TEST_F(Observation, AnEntryThatAQueryFindsAndCannotReadIsLeftOutCountedAndTold) {
   host_.context.settings.cached_entries_max = 0;
