@@ -83,6 +83,10 @@ Status Status::with_context(std::string_view prefix) && {
   return std::move(*this);
 }
 
+void Status::set_told() const noexcept {
+  if (failure_ && failure_.get() != no_memory()) failure_->is_told = true;
+}
+
 const char* code_name(Code code) noexcept {
   switch (code) {
     case Code::kOk: return "VARVE_OK";

@@ -81,11 +81,17 @@ class [[nodiscard]] Status {
   // The same failure with `prefix` and a separator before the message.
   [[nodiscard]] Status with_context(std::string_view prefix) &&;
 
+  // That the host was told of this failure in its log, so that it is told and counted once.
+  // Copies, and what the two functions above make of it, know it as well.
+  void set_told() const noexcept;
+  [[nodiscard]] bool is_told() const noexcept { return failure_ && failure_->is_told; }
+
  private:
   struct Failure {
     Code code;
     std::string message;
     Place place;
+    bool is_told = false;
   };
   struct Release {
     void operator()(Failure* failure) const noexcept;

@@ -37,6 +37,7 @@ varve_status_t with_store(varve_store_t* handle, varve_error_t** error_out, Body
     const std::shared_ptr<StoreRecord> store = pin.share();
     store->tick();
     Status status = std::forward<Body>(body)(store);
+    store->note(status);
     pin.release();
     store->deliver_events();
     return status;
@@ -60,6 +61,7 @@ varve_status_t with_session(varve_session_t* handle, varve_error_t** error_out,
     } else {
       status = std::forward<Body>(body)(pin->session());
     }
+    store.note(status, pin->session().id());
     let_go(pin);
     return status;
   });
@@ -74,6 +76,7 @@ varve_status_t with_memory(varve_memory_t* handle, varve_error_t** error_out,
     StoreRecord& store = *pin->owner();
     store.tick();
     Status status = std::forward<Body>(body)(pin->memory());
+    store.note(status);
     let_go(pin);
     return status;
   });

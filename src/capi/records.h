@@ -40,6 +40,10 @@ class StoreRecord final : public Record {
 
   // Asks the host's clock for the time, if it set one.
   void tick() noexcept;
+  // Tells the host's log of it if the disk is the reason. "" for a call about no single session.
+  void note(const Status& answer, std::string_view session_id = {}) noexcept {
+    if (!answer.ok()) store_->note_failed_call(answer, session_id);
+  }
   [[nodiscard]] bool has_events() const noexcept { return store_->has_events(); }
   // Delivers log lines to the host, under no lock and no pin.
   void deliver_events() noexcept;

@@ -16,6 +16,7 @@ namespace varve::cli {
 namespace {
 
 constexpr std::string_view kFilePrefix = "file:";
+constexpr std::string_view kCallFailed = "a call failed";     // the command itself tells why
 constexpr std::string_view kLeftOut = "left out of a query";  // how such a message begins
 constexpr std::string_view kMemoryUri = "memory:";
 constexpr std::string_view kByteOrderMark =
@@ -179,13 +180,12 @@ void Invocation::warn_of_left_out(const Failure& failure, const std::string& id)
 }
 
 void Invocation::receive_log_line(int32_t level, std::string_view line) {
-  if (globals_.verbose || (globals_.json && level >= VARVE_LOG_ERROR)) {
-    note(line);
-    return;
-  }
+  if (globals_.verbose) return note(line);
   const json::object fields = parse_object(line);
   const std::string session = string_at(fields, "session_id");
   const std::string message = string_at(fields, "message");
+  if (message == kCallFailed) return;
+  if (globals_.json && level >= VARVE_LOG_ERROR) return note(line);
   const json::object details = object_at(fields, "metadata");
   if (level < VARVE_LOG_ERROR) {
     const int64_t count = integer_at(details, "evicted");

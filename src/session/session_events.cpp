@@ -13,6 +13,31 @@ constexpr uint64_t kNearLimitParts = 9;
 
 }  // namespace
 
+// A disk with errors may go read-only, and then refuses every write.
+bool is_of_disk(Code code) noexcept {
+  return code == Code::kIo || code == Code::kNoSpace || code == Code::kUnknown ||
+         code == Code::kReadOnly;
+}
+
+void note_failure(const Status& failure, const FailureLine& line, EventLog& log,
+                  Counters& counters) noexcept {
+  const bool of_disk = is_of_disk(failure.code());
+  if (!of_disk && failure.code() != Code::kCorruption) return;
+  failure.set_told();
+  (of_disk ? counters.io_errors : counters.corruption_errors) += 1;
+  try {
+    json::Tree details = json::Tree::object();
+    details.set("reason", json::Tree::string(failure.message()));
+    const Place& place = failure.place();
+    if (!place.path.empty()) details.set("file", json::Tree::string(place.path));
+    if (place.offset) details.set("offset", json::Tree::integer_unsigned(*place.offset));
+    if (place.os_errno != 0) details.set("errno", json::Tree::integer(place.os_errno));
+    log.post(Level::kError, line.component, line.session_id, line.message, std::move(details));
+  } catch (const std::bad_alloc&) {
+    // The caller is told of the failure itself.
+  }
+}
+
 SessionEvents::SessionEvents(std::string session_id, EventLog& log, Counters& counters)
     : session_id_(std::move(session_id)), log_(log), counters_(counters) {}
 
@@ -21,21 +46,7 @@ void SessionEvents::post(Level level, std::string_view message, json::Tree detai
 }
 
 void SessionEvents::note_failure(const Status& failure, std::string_view message) noexcept {
-  const bool of_disk = failure.code() == Code::kIo || failure.code() == Code::kNoSpace ||
-                       failure.code() == Code::kUnknown;
-  if (!of_disk && failure.code() != Code::kCorruption) return;
-  (of_disk ? counters_.io_errors : counters_.corruption_errors) += 1;
-  try {
-    json::Tree details = json::Tree::object();
-    details.set("reason", json::Tree::string(failure.message()));
-    const Place& place = failure.place();
-    if (!place.path.empty()) details.set("file", json::Tree::string(place.path));
-    if (place.offset) details.set("offset", json::Tree::integer_unsigned(*place.offset));
-    if (place.os_errno != 0) details.set("errno", json::Tree::integer(place.os_errno));
-    post(Level::kError, message, std::move(details));
-  } catch (const std::bad_alloc&) {
-    // The caller is told of the failure itself.
-  }
+  session::note_failure(failure, {"session", session_id_, message}, log_, counters_);
 }
 
 void SessionEvents::watch_size(uint64_t size_bytes, uint64_t limit_bytes) noexcept {

@@ -15,6 +15,21 @@
 
 namespace varve::session {
 
+// Whether a call ended because the disk did not take or give what it should.
+[[nodiscard]] bool is_of_disk(Code code) noexcept;
+
+// What one failure is told with.
+struct FailureLine {
+  std::string_view component;
+  std::string_view session_id;
+  std::string_view message;
+};
+
+// Counts and posts a failure of the disk, or damage, that ended a call. Other failures are the
+// caller's own and are not posted. Any thread, under any lock.
+void note_failure(const Status& failure, const FailureLine& line, EventLog& log,
+                  Counters& counters) noexcept;
+
 // All members: any thread, under any lock.
 class SessionEvents {
  public:
@@ -23,8 +38,7 @@ class SessionEvents {
 
   [[nodiscard]] bool wants(Level level) const { return log_.wants(level); }
   void post(Level level, std::string_view message, json::Tree details = json::Tree::object());
-  // Counts and posts a failure of the disk, or damage, that ended a call. Other failures are the
-  // caller's own and are not posted.
+  // As the function of this name, for this session.
   void note_failure(const Status& failure, std::string_view message) noexcept;
 
   // Warns once when `size_bytes` comes near the limit, and again after it was below in between.

@@ -12,6 +12,7 @@
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
 #include "query/parse.h"
+#include "session/session_events.h"
 #include "store/config.h"
 #include "store/store_query.h"
 #include "store/store_usage.h"
@@ -272,6 +273,12 @@ Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
   VARVE_TRY_ASSIGN(const auto sessions, sessions_of(which));
   return sum_usage(filter, sessions.ids,
                    [&](const std::string& id) { return open_if_of(which, id); });
+}
+
+void OpenStore::note_failed_call(const Status& failure, std::string_view session_id) noexcept {
+  if (failure.is_told() || !session::is_of_disk(failure.code())) return;
+  const std::string_view component = session_id.empty() ? "store" : "session";
+  session::note_failure(failure, {component, session_id, "a call failed"}, events_, counters_);
 }
 
 // A session that fails does not keep the others from being synced. A deleted one has nothing to

@@ -78,6 +78,7 @@ class OpenStore final : public Store, private session::StoreServices {
     if (clock_.is_set()) clock_.tick();
   }
   int64_t now_ms() override { return clock_.now_ms(); }
+  void note_failed_call(const Status& failure, std::string_view session_id) noexcept override;
   [[nodiscard]] bool has_events() const noexcept override { return events_.has_lines(); }
   void deliver_events() override { events_.deliver(); }
   void close() override;

@@ -47,6 +47,25 @@ class LogBook {
   std::vector<Line> lines_;
 };
 
+TEST(LogFunction, IsToldOnceOfACallThatTheDiskMadeFail) {
+  LogBook book;
+  const TempDirectory directory;
+  const Store store(directory.path() + "/store");
+  const Session session(store, R"({"session_id":"s"})");
+  ASSERT_TRUE(store.set_log(VARVE_LOG_WARN, &LogBook::log, &book).ok());
+  ASSERT_EQ(session.export_file(directory.path()).outcome.status,
+            VARVE_IO);  // a directory, not a file
+  ASSERT_EQ(book.lines().size(), 1U);
+  const std::string text = book.lines()[0].text;
+  EXPECT_EQ(book.lines()[0].level, VARVE_LOG_ERROR);
+  EXPECT_NE(text.find(R"("message":"a call failed")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("session_id":"s")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("reason":)"), std::string::npos) << text;
+  EXPECT_NE(store.metrics().text.find("varve_io_errors_total{store=\"" + directory.path() +
+                                      "/store\"} 1\n"),
+            std::string::npos);
+}
+
 TEST(LogFunction, GetsJsonLinesOnTheCallingThread) {
   LogBook book;
   const TempDirectory directory;

@@ -66,14 +66,14 @@ TEST_F(SessionEventsTest, AFailureOfTheDiskIsCountedAndToldWithItsPlace) {
       << posted[0];
 }
 
-TEST_F(SessionEventsTest, AFullDiskAndAnUnknownOutcomeAreFailuresOfTheDiskToo) {
-  for (const Code code : {Code::kNoSpace, Code::kUnknown}) {
+TEST_F(SessionEventsTest, ADiskThatIsFullOrReadOnlyAndAnUnknownOutcomeAreFailuresOfTheDiskToo) {
+  for (const Code code : {Code::kNoSpace, Code::kReadOnly, Code::kUnknown}) {
     events_.note_failure(Status(code, "the disk is gone"), "an add failed");
     const auto posted = lines();
     ASSERT_EQ(posted.size(), 1U);
     EXPECT_NE(posted[0].find(R"("level":"ERROR")"), std::string::npos) << posted[0];
   }
-  EXPECT_EQ(counters_.io_errors, 2U);
+  EXPECT_EQ(counters_.io_errors, 3U);
 }
 
 TEST_F(SessionEventsTest, DamageIsCountedAsSuchAndACallersMistakeIsNot) {

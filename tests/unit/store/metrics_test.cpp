@@ -341,5 +341,26 @@ TEST_F(StoreMetrics, CountDamageAndFailuresOfTheDisk) {
   EXPECT_EQ(metrics(*store).get_int64("memory.errors.io.count"), 1);
 }
 
+TEST_F(StoreMetrics, CountACallThatTheDiskMadeFailOnceWhereverItFailed) {
+  const auto store = open();
+  const auto session = *store->create_session(R"({"session_id":"s1"})");
+  const auto count = [&] { return metrics(*store).get_int64("memory.errors.io.count"); };
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind != io::OperationKind::kAppend) return std::nullopt;
+    return io::Fault{ENOSPC};
+  });
+  const Status added = session->add(R"({"type":"m","content":1})").status();
+  EXPECT_TRUE(added.is_told());
+  store->note_failed_call(added, "s1");
+  EXPECT_EQ(count(), 1);
+  const Status created = store->create_session(R"({"session_id":"s2"})").status();
+  ASSERT_FALSE(created.ok());
+  store->note_failed_call(created, {});
+  EXPECT_EQ(count(), 2);
+  store->note_failed_call(created, {});  // as if it were what another call answers
+  store->note_failed_call(Status(Code::kNotFound, "no such session"), {});
+  EXPECT_EQ(count(), 2);
+}
+
 }  // namespace
 }  // namespace varve::store
