@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "io/rules.h"
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
@@ -38,17 +39,31 @@ bool has_unknown_scheme(std::string_view path) {
   return colon != std::string_view::npos && colon > 1 && path.find('/') > colon;
 }
 
+// The directory that a store's URI names.
+std::string_view path_of(std::string_view uri) {
+  constexpr std::string_view kScheme = "file:";
+  return uri.starts_with(kScheme) ? uri.substr(kScheme.size()) : uri;
+}
+
+// Whether a failure is of a file outside the store, as of a backup or an export: its caller is
+// told, and it says nothing of the disk that the store is on.
+bool is_elsewhere(const Status& failure, std::string_view uri) {
+  const std::string_view path = failure.place().path;
+  const std::string root = io::without_end_slashes(path_of(uri));
+  const bool is_within = path.starts_with(root) &&
+                         (path.size() == root.size() || path[root.size()] == '/' || root == "/");
+  return !path.empty() && !is_within;
+}
+
 }  // namespace
 
 Status OpenStore::open_engine(std::string_view config_json) {
-  std::string_view path = uri_;
+  const std::string_view path = path_of(uri_);
   if (path == "memory:") {
     engine_ = std::make_unique<log::MemoryEngine>(clock_, settings_.lock_timeout_ms);
     return {};
   }
-  if (path.starts_with("file:")) {
-    path.remove_prefix(5);
-  } else if (has_unknown_scheme(path)) {
+  if (path.size() == uri_.size() && has_unknown_scheme(path)) {
     return {Code::kUnsupported, "no storage engine has the scheme of '" + shown(path) +
                                     "'; give a directory, file:PATH or memory:"};
   }
@@ -277,6 +292,7 @@ Result<json::Tree> OpenStore::usage(std::string_view filter_json) {
 
 void OpenStore::note_failed_call(const Status& failure, std::string_view session_id) noexcept {
   if (failure.is_told() || !session::is_of_disk(failure.code())) return;
+  if (is_elsewhere(failure, uri_)) return;
   const std::string_view component = session_id.empty() ? "store" : "session";
   session::note_failure(failure, {component, session_id, "a call failed"}, events_, counters_);
 }

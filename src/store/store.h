@@ -83,8 +83,8 @@ class Store {
 
   [[nodiscard]] virtual int64_t now_ms() = 0;
 
-  // Counts and logs that the disk made a call of the host fail, unless that was told where it
-  // happened. `session_id` is empty for a call that is not about one session. The ABI calls it.
+  // Counts and logs that the store's disk made a call of the host fail, unless that was told where
+  // it happened. `session_id` is empty for a call that is not about one session. The ABI calls it.
   virtual void note_failed_call(const Status& failure, std::string_view session_id) noexcept = 0;
 
   // Whether log lines wait to be delivered.

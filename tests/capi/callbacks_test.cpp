@@ -1,5 +1,6 @@
 // The host's log function and clock.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <varve/varve.h>
 
 #include <algorithm>
@@ -54,12 +55,20 @@ TEST(LogFunction, IsToldOnceOfACallThatTheDiskMadeFail) {
   const Session session(store, R"({"session_id":"s"})");
   ASSERT_TRUE(store.set_log(VARVE_LOG_WARN, &LogBook::log, &book).ok());
   ASSERT_EQ(session.export_file(directory.path()).outcome.status,
-            VARVE_IO);  // a directory, not a file
+            VARVE_IO);  // a directory, not a file, and no file of the store
+  EXPECT_EQ(book.lines().size(), 0U);
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit no_files{0, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &no_files), 0);
+  const varve_status_t created = store.try_create(R"({"session_id":"t"})").status;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  ASSERT_EQ(created, VARVE_IO);
   ASSERT_EQ(book.lines().size(), 1U);
   const std::string text = book.lines()[0].text;
   EXPECT_EQ(book.lines()[0].level, VARVE_LOG_ERROR);
   EXPECT_NE(text.find(R"("message":"a call failed")"), std::string::npos) << text;
-  EXPECT_NE(text.find(R"("session_id":"s")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("file":")" + directory.path() + "/store/"), std::string::npos) << text;
   EXPECT_NE(text.find(R"("reason":)"), std::string::npos) << text;
   EXPECT_NE(store.metrics().text.find("varve_io_errors_total{store=\"" + directory.path() +
                                       "/store\"} 1\n"),
