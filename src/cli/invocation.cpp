@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <limits>
+#include <utility>
 
 #include "cli/input.h"
 #include "cli/json_text.h"
@@ -16,7 +17,7 @@ namespace varve::cli {
 namespace {
 
 constexpr std::string_view kFilePrefix = "file:";
-constexpr std::string_view kCallFailed = "a call failed";     // the command itself tells why
+constexpr std::string_view kCallFailed = "a call failed";     // what comes of it tells why
 constexpr std::string_view kLeftOut = "left out of a query";  // how such a message begins
 constexpr std::string_view kMemoryUri = "memory:";
 constexpr std::string_view kByteOrderMark =
@@ -123,11 +124,13 @@ void Invocation::start() {
 }
 
 void Invocation::print(std::string_view line) {
+  show_held_warning();
   out_.write(line);
   out_.write("\n");
 }
 
 void Invocation::note(std::string_view line) {
+  show_held_warning();
   if (globals_.quiet) return;
   out_.flush();
   err_.write(std::string(line) + "\n");
@@ -143,6 +146,10 @@ void Invocation::warn(std::string_view line) {
 }
 
 int Invocation::fail(const Failure& failure) {
+  if (held_warning_ && failure.message.find(held_warning_->reason) != std::string::npos) {
+    held_warning_.reset();
+  }
+  show_held_warning();
   out_.flush();
   const std::string& hint = failure.usage && failure.hint.empty() ? usage_hint_ : failure.hint;
   if (globals_.json) {
@@ -196,7 +203,17 @@ void Invocation::receive_log_line(int32_t level, std::string_view line) {
   }
   const std::string reason = string_at(details, "reason");
   const bool tells_it = reason.empty() || message.find(reason) != std::string::npos;
-  warn((session.empty() ? "" : session + ": ") + message + (tells_it ? "" : ": " + reason));
+  std::string text =
+      (session.empty() ? "" : session + ": ") + message + (tells_it ? "" : ": " + reason);
+  if (tells_it) return warn(text);
+  show_held_warning();
+  held_warning_ = {std::move(text), reason};
+}
+
+void Invocation::show_held_warning() {
+  if (!held_warning_) return;
+  const std::string text = std::exchange(held_warning_, std::nullopt)->text;
+  warn(text);
 }
 
 void Invocation::note_eviction(const std::string& session, std::string_view line, int64_t count,
@@ -207,7 +224,8 @@ void Invocation::note_eviction(const std::string& session, std::string_view line
   eviction.limit_bytes = limit_bytes;
 }
 
-void Invocation::warn_of_evictions() {
+void Invocation::warn_of_the_rest() {
+  show_held_warning();
   for (const auto& [session, eviction] : evictions_) {
     warn(session + ": " +
          format_count(eviction.entry_count, "entry of little relevance was",

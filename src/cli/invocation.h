@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,8 +77,9 @@ class Invocation {
   int fail_in_session(Failure failure, const std::string& id);
   // The same where `id` is one of many sessions: the message says which one.
   int fail_in_one_of_all(Failure failure, const std::string& id);
-  // Says what of each session was evicted while the command ran, once for many compactions.
-  void warn_of_evictions();
+  // At the end: says what is still to be said, and what of each session was evicted while the
+  // command ran, once for many compactions.
+  void warn_of_the_rest();
 
   // For commands that look for damage or set it aside. Call it before open_store().
   void tolerate_damage() { globals_.tolerates_damage = true; }
@@ -104,7 +106,15 @@ class Invocation {
     int64_t limit_bytes = 0;
   };
 
+  // A log line of a call that failed. It is held back until something else is to be shown, since
+  // the command may be about to report the same.
+  struct HeldWarning {
+    std::string text;
+    std::string reason;
+  };
+
   void receive_log_line(int32_t level, std::string_view line);
+  void show_held_warning();
   void note_eviction(const std::string& session, std::string_view line, int64_t count,
                      int64_t limit_bytes);
 
@@ -115,6 +125,7 @@ class Invocation {
   Terminal err_terminal_;
   std::string usage_hint_;
   std::map<std::string, Eviction> evictions_;  // by session
+  std::optional<HeldWarning> held_warning_;
 };
 
 // Whether `directory` holds a store, which always has the folder of sessions: so a mistyped --root

@@ -76,7 +76,7 @@ class Program {
     invocation_.start();
     invocation_.set_usage_hint(help_hint());
     const int code = mistake ? invocation_.fail(*mistake) : run_within_memory();
-    invocation_.warn_of_evictions();
+    invocation_.warn_of_the_rest();
     out_.flush();
     // A reader that has seen enough, such as `head`, is no error.
     if (out_.error() == 0 || out_.error() == EPIPE) return code;

@@ -169,6 +169,7 @@ class Output(CliTest):
                               capture_output=True, env=self.environment(), preexec_fn=limit)
         self.assertEqual(done.returncode, 4, done)
         self.assertIn(b"memory.jsonl': File too large", done.stderr)
+        self.assertEqual(done.stderr.count(b"\n"), 1, "the log line of the call says the same")
         self.assertEqual(self.run_cli("verify", "notes").stdout, "notes: ok, 0 entries\n")
 
     def test_memory_that_runs_out_is_no_defect(self):
