@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "io/rules.h"
 #include "log/atomic_file.h"
 #include "log/directory_engine.h"
 #include "log/memory_engine.h"
@@ -40,16 +39,17 @@ bool has_unknown_scheme(std::string_view path) {
 }
 
 // The directory that a store's URI names.
-std::string_view path_of(std::string_view uri) {
+std::string_view path_of(std::string_view uri) noexcept {
   constexpr std::string_view kScheme = "file:";
   return uri.starts_with(kScheme) ? uri.substr(kScheme.size()) : uri;
 }
 
 // Whether a failure is of a file outside the store, as of a backup or an export: its caller is
 // told, and it says nothing of the disk that the store is on.
-bool is_elsewhere(const Status& failure, std::string_view uri) {
+bool is_elsewhere(const Status& failure, std::string_view uri) noexcept {
   const std::string_view path = failure.place().path;
-  const std::string root = io::without_end_slashes(path_of(uri));
+  std::string_view root = path_of(uri);
+  while (root.size() > 1 && root.ends_with('/')) root.remove_suffix(1);
   const bool is_within = path.starts_with(root) &&
                          (path.size() == root.size() || path[root.size()] == '/' || root == "/");
   return !path.empty() && !is_within;
