@@ -306,17 +306,26 @@ Status DirectoryEngine::drop(std::string_view session_id, const DropWanted& want
     Status locked = (*storage)->lock(until_us, "delete session", nullptr);
     if (locked.code() == Code::kNotFound) continue;
     VARVE_TRY(std::move(locked));
-    Status status = drop_locked(**storage, session_id, wanted);
+    Status status = drop_locked(**storage, session_id, wanted, until_us);
     return status.code() == Code::kNotFound ? no_session(session_id) : status;
   }
   return {Code::kBusy,
           "session '" + std::string(session_id) + "' keeps being replaced by others; try again"};
 }
 
+// So that nobody takes the session for a lost one. Before the session goes: whoever is killed in
+// between, or told of a failure, drops it again. On a full disk it goes all the same.
+Status DirectoryEngine::note_drop(std::string_view session_id, int64_t deadline_us) {
+  Status noted = registry_->note_drop(session_id, deadline_us);
+  const bool has_no_list = noted.code() == Code::kNotFound;
+  return noted.code() == Code::kNoSpace || has_no_list ? Status() : noted;
+}
+
 Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view session_id,
-                                    const DropWanted& wanted) {
+                                    const DropWanted& wanted, int64_t deadline_us) {
   bool has_its_name = true;
   Status status = agree_to_drop(storage, wanted);
+  if (status.ok()) status = note_drop(session_id, deadline_us);
   // Open handles take the session's name for durable and theirs. If we are killed after the move,
   // nothing else tells them that the next sweep removes what they write.
   if (status.ok()) status = storage.suspect_names();
@@ -331,6 +340,7 @@ Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view 
 Result<bool> DirectoryEngine::drop_without_session(std::string_view session_id,
                                                    int64_t deadline_us) {
   VARVE_TRY(open_session_directory(session_id));
+  VARVE_TRY(note_drop(session_id, deadline_us));
   bool is_session = false;
   VARVE_TRY(registry_->while_locked(deadline_us, [&]() -> Status {
     VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));

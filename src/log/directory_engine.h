@@ -50,6 +50,7 @@ class DirectoryEngine final : public Engine {
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
+  Result<std::vector<SessionRow>> undropped_rows(const IdWanted& is_wanted) override;
   Status remove_dead_rows() override;
   Result<std::unique_ptr<SessionStorage>> open_catalog() override;
   Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;
@@ -82,7 +83,8 @@ class DirectoryEngine final : public Engine {
   bool put_back(std::string_view temporary, std::string_view session_id);
   Status take_away(std::string_view session_id, bool* has_its_name);
   Status drop_locked(DirectoryStorage& storage, std::string_view session_id,
-                     const DropWanted& wanted);
+                     const DropWanted& wanted, int64_t deadline_us);
+  Status note_drop(std::string_view session_id, int64_t deadline_us);
   Result<bool> drop_without_session(std::string_view session_id, int64_t deadline_us);
   // kNotFound when nothing has the name; open_storage(): also when what has it holds no session.
   Result<std::unique_ptr<io::Directory>> open_session_directory(std::string_view session_id);
@@ -92,6 +94,7 @@ class DirectoryEngine final : public Engine {
   enum class Staged : uint8_t { kNew, kOld, kUnknown };
   Result<std::unique_ptr<DirectoryStorage>> lock_present(const std::string& session_id);
   Status refuse_if_present(const std::string& session_id);
+  Result<bool> ends_present(const SessionRow& row);
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
                    Staged* staged);
   Status sync_exchange(const std::string& temporary, const std::string& session_id, Staged* staged);

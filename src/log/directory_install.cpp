@@ -98,6 +98,12 @@ Status DirectoryEngine::refuse_if_present(const std::string& session_id) {
   return holds_session(**directory) ? changed_meanwhile(session_id) : Status();
 }
 
+// Whether the session that is there is another than the row's, so that it ends.
+Result<bool> DirectoryEngine::ends_present(const SessionRow& row) {
+  VARVE_TRY_ASSIGN(const auto present, described_row(row.session_id));
+  return !present || present->created_at_ms != row.created_at_ms;
+}
+
 Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
                                      const SessionContents& contents, Existing existing,
                                      bool holds_present, Staged* staged) {
@@ -128,11 +134,17 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
     status = locked.status();
     if (status.ok()) present = *std::move(locked);
   }
-  // As in drop(): handles that are open then check whether the name is still theirs.
-  if (present) status = present->suspect_names();
+  SessionRow new_row = row;
+  if (present) {
+    const auto ends = ends_present(row);
+    status = ends.ok() && *ends ? note_drop(row.session_id, deadline_us()) : ends.status();
+    new_row.was_dropped = row.was_dropped || (ends.ok() && *ends);
+    // As in drop(): handles that are open then check whether the name is still theirs.
+    if (status.ok()) status = present->suspect_names();
+  }
   Staged staged = Staged::kNew;
   if (status.ok()) {
-    status = put_in_place(temporary, row, contents, existing, present != nullptr, &staged);
+    status = put_in_place(temporary, new_row, contents, existing, present != nullptr, &staged);
   }
   // The old session is removed only when it is known to be replaced for good.
   const bool is_clear = staged == (status.ok() ? Staged::kOld : Staged::kNew);

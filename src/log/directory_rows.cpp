@@ -151,20 +151,29 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
   return rows;
 }
 
+Result<std::vector<SessionRow>> DirectoryEngine::undropped_rows(const IdWanted& is_wanted) {
+  if (!registry_) return std::vector<SessionRow>();
+  return registry_->undropped_rows(is_wanted);
+}
+
 Status DirectoryEngine::remove_dead_rows() {
   VARVE_TRY(refuse_if_read_only());
   VARVE_TRY(refuse_if_removed());
   return registry_->replace(deadline_us(), [this] { return collect_live_rows(); });
 }
 
-// The listed rows of the sessions that there are, in their order, one for each. Unlike
-// collect_rows() it reads no metadata, but of ids that were used again.
+// The listed rows of the sessions that there are or were lost, in their order, one for each id.
+// Unlike collect_rows() it reads no metadata, but of ids that were used again.
 Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   // A failed sync of the list removes it (registry.cpp). An empty one would hide all sessions.
   VARVE_TRY_ASSIGN(const bool has_any, registry_->has_rows());
   if (!has_any) return collect_rows();
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
-  const std::unordered_set<std::string> present(ids.begin(), ids.end());
+  std::unordered_set<std::string> present(ids.begin(), ids.end());
+  VARVE_TRY_ASSIGN(const auto lost, registry_->undropped_rows([&](const std::string& id) {
+    return !present.contains(id);
+  }));
+  for (const SessionRow& row : lost) present.insert(row.session_id);
   VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
   if (page.has_damage) return collect_rows();
   std::erase_if(page.rows,

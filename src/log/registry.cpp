@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
@@ -18,22 +19,53 @@ constexpr int64_t kBackOffUs = 500;
 // What names a row's owner stands in metadata.json, too, which has 16 MiB at most.
 constexpr size_t kRowBytesMax = size_t{32} << 20;
 
-std::string encode_row(const SessionRow& row) {
+constexpr std::string_view kDroppedAt = "dropped_at";
+constexpr std::string_view kRestoredAt = "restored_at";
+
+json::Tree tree_of(const SessionRow& row) {
   json::Tree tree = json::Tree::object();
   tree.set("session_id", json::Tree::string(row.session_id));
   tree.set("user_id", json::Tree::string(row.user_id));
   tree.set("agent_id", json::Tree::string(row.agent_id));
   tree.set("created_at", json::Tree::string(format_rfc3339(row.created_at_ms)));
+  return tree;
+}
+
+std::string encode_row(const SessionRow& row) { return tree_of(row).canonical() + "\n"; }
+
+std::string encode_return(const SessionRow& row, int64_t now_ms) {
+  json::Tree tree = tree_of(row);
+  tree.set(kRestoredAt, json::Tree::string(format_rfc3339(now_ms)));
   return tree.canonical() + "\n";
 }
 
-std::optional<SessionRow> decode_row(std::string_view line) {
-  const auto tree = json::Tree::parse(line);
+std::string encode_drop(std::string_view session_id, int64_t now_ms) {
+  json::Tree tree = json::Tree::object();
+  tree.set("session_id", json::Tree::string(std::string(session_id)));
+  tree.set(kDroppedAt, json::Tree::string(format_rfc3339(now_ms)));
+  return tree.canonical() + "\n";
+}
+
+enum class LineKind : uint8_t { kRow, kReturn, kDrop };
+
+struct Line {
+  LineKind kind = LineKind::kRow;
+  SessionRow row;  // of a drop: only the id
+};
+
+std::optional<Line> decode_line(std::string_view text) {
+  const auto tree = json::Tree::parse(text);
   if (!tree.ok() || !tree->is_object()) return std::nullopt;
-  SessionRow row = row_of(tree->get_string("session_id"), *tree);
+  Line line;
+  line.row = row_of(tree->get_string("session_id"), *tree);
   // No session can have another id, and whoever opens all sessions would be refused it.
-  if (!is_valid_id(row.session_id)) return std::nullopt;
-  return row;
+  if (!is_valid_id(line.row.session_id)) return std::nullopt;
+  if (tree->get(kDroppedAt) != nullptr) {
+    line.kind = LineKind::kDrop;
+  } else if (tree->get(kRestoredAt) != nullptr) {
+    line.kind = LineKind::kReturn;
+  }
+  return line;
 }
 
 // A place in a list: the rows before `offset`, where one of this hash stands. The inode tells lists
@@ -199,11 +231,16 @@ Result<bool> Registry::is_listed(const SessionRow& row) {
   return got == line.size() && there == line;
 }
 
-// One that is listed is synced as well: who appended it may have been killed before it did that.
-Status Registry::append(const SessionRow& row) {
+// What the list lacks for the row to stand for a session; empty where it has it.
+Result<std::string> Registry::new_line(const SessionRow& row) {
   VARVE_TRY_ASSIGN(const bool has_row, is_listed(row));
+  if (!has_row) return encode_row(row);
+  return row.was_dropped ? encode_return(row, clock_.now_ms()) : std::string();
+}
+
+// Also without a line the list is synced: who appended the last may have been killed before it did.
+Status Registry::append(const std::string& line) {
   VARVE_TRY_ASSIGN(auto file, indices_.open(kRegistryFile, io::OpenMode::kAppendOrCreate));
-  const std::string line = has_row ? std::string() : encode_row(row);
   VARVE_TRY_ASSIGN(const uint64_t size_bytes, append_lines(*file, line));
   Status synced = file->sync_data();
   if (!synced.ok()) {
@@ -226,8 +263,16 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
     VARVE_TRY_ASSIGN(const bool has_any, has_rows());
     if (!has_any) VARVE_TRY(replace_locked(collect_));
   }
-  VARVE_TRY(append(row));
+  VARVE_TRY_ASSIGN(const std::string line, new_line(row));
+  VARVE_TRY(append(line));
   return give_name();
+}
+
+Status Registry::note_drop(std::string_view session_id, int64_t deadline_us) {
+  if (!exists()) return {};
+  const std::lock_guard guard(mutex_);
+  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  return append(encode_drop(session_id, clock_.now_ms()));
 }
 
 Status Registry::while_locked(int64_t deadline_us, const std::function<Status()>& work) {
@@ -249,16 +294,40 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
     auto more = lines.next(&line, &offset);
     if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
     if (!*more) return page;
-    auto row = decode_row(line);
-    if (!row) {
+    auto decoded = decode_line(line);
+    if (!decoded) {
       page.has_damage = page.has_damage || (lines.is_ended() && !line.empty());
       continue;
     }
-    page.rows.push_back(*std::move(row));
+    if (decoded->kind != LineKind::kRow) continue;
+    page.rows.push_back(std::move(decoded->row));
     page.cursors.push_back(encode_cursor({info.identity.inode, offset, hash64(line)}));
   }
   page.at_end = offset == 0;
   return page;
+}
+
+Result<std::vector<SessionRow>> Registry::undropped_rows(const Engine::IdWanted& is_wanted) {
+  std::vector<SessionRow> rows;
+  auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
+  if (file.code() == Code::kNotFound) return rows;
+  if (!file.ok()) return std::move(file).status();
+  VARVE_TRY_ASSIGN(uint64_t offset, (*file)->size_bytes());
+  BackwardLines lines(**file, offset);
+  std::unordered_set<std::string> dropped;
+  std::string_view text;
+  for (;;) {
+    auto more = lines.next(&text, &offset);
+    if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
+    if (!*more) return rows;
+    auto line = decode_line(text);
+    if (!line || !is_wanted(line->row.session_id)) continue;
+    if (line->kind == LineKind::kDrop) {
+      dropped.insert(std::move(line->row.session_id));
+    } else if (!dropped.contains(line->row.session_id)) {
+      rows.push_back(std::move(line->row));
+    }
+  }
 }
 
 Status Registry::replace(int64_t deadline_us, const Collect& collect) {

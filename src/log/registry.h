@@ -6,6 +6,10 @@
 // over rows of deleted sessions, until a sweep takes them out. Derived: rescan() rebuilds it from
 // the sessions' metadata, and keeps the row of a session whose metadata is lost.
 //
+// Two more kinds of line tell dropped sessions from lost ones. Pages pass over them:
+//   {"dropped_at":"…","session_id":"…"}                 the rows above it are of dropped sessions
+//   a row with "restored_at":"…"                        its session is back, and its row above
+//
 // The row comes before the session: to create one, a process takes the registry's lock, appends and
 // syncs the row, and only then gives the session its name. So a crash may leave a row too many,
 // never one too few.
@@ -48,16 +52,23 @@ class Registry {
   Result<bool> has_rows();
 
   // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline. A row
-  // that is still where `listed_at` says is not appended again. `is_refused`, if given, is asked
-  // before the row is appended, with the lock held.
+  // that is still where `listed_at` says is not appended again, but if it `was_dropped`, that it is
+  // back. `is_refused`, if given, is asked before the row is appended, with the lock held.
   Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name,
              const std::function<Status()>& is_refused = {});
+
+  // Tells, durably, that the sessions of this id which are listed are dropped. Nothing where there
+  // is no list. kBusy at the deadline.
+  Status note_drop(std::string_view session_id, int64_t deadline_us);
 
   // Runs `work` while nobody gives a session its name. kBusy at the deadline.
   Status while_locked(int64_t deadline_us, const std::function<Status()>& work);
 
   // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
   Result<RowPage> list(std::string_view after, size_t limit);
+
+  // As Engine::undropped_rows().
+  Result<std::vector<SessionRow>> undropped_rows(const Engine::IdWanted& is_wanted);
 
   // Replaces all rows by those of `collect`, oldest first. No session can be created meanwhile.
   Status replace(int64_t deadline_us, const Collect& collect);
@@ -68,7 +79,8 @@ class Registry {
  private:
   Result<std::unique_ptr<io::File>> lock(int64_t deadline_us);
   Result<bool> is_listed(const SessionRow& row);
-  Status append(const SessionRow& row);
+  Result<std::string> new_line(const SessionRow& row);
+  Status append(const std::string& line);
   Status replace_locked(const Collect& collect);
 
   io::Directory& indices_;

@@ -273,6 +273,8 @@ struct SessionRow {
   // For install(): where the list has this row already, as the cursor of a page tells. Empty: it
   // is not known to have it.
   std::string listed_at = {};
+  // Beside `listed_at`: the list tells that the session was dropped since.
+  bool was_dropped = false;
 };
 
 struct RowPage {
@@ -335,7 +337,13 @@ class Engine {
   virtual bool is_kept_in(io::Directory& directory) = 0;
   // Rebuilds the registry from the sessions.
   virtual Status rescan() = 0;
-  // Takes out of the registry the rows that stand for no session. Cost: a read and a write of it.
+  // The rows, newest first, of the ids that `is_wanted` takes, without those of sessions that the
+  // registry tells to be dropped: what has no session any more was lost. An id has several where
+  // sessions were lost and made anew. Cost: a read of the registry. An engine whose sessions cannot
+  // be lost has none.
+  using IdWanted = std::function<bool(const std::string& session_id)>;
+  virtual Result<std::vector<SessionRow>> undropped_rows(const IdWanted& is_wanted);
+  // Takes out of the registry the rows of dropped sessions. Cost: a read and a write of it.
   virtual Status remove_dead_rows() = 0;
   // The store's own log that holds its catalog: kNotFound when there is none; some engines never
   // have one. create_catalog() opens an existing one. drop_catalog() is durable, and ok when there

@@ -16,6 +16,7 @@
 #include "log/directory_engine.h"
 #include "log/directory_storage.h"
 #include "store/backup_manifest.h"
+#include "store/lost_sessions.h"
 #include "store/own_files.h"
 #include "store/problem.h"
 #include "store/session_backup.h"
@@ -42,9 +43,13 @@ bool is_of_another_kind(const Status& failure) {
   return io::is_not_a_file(failure) || io::is_not_a_directory(failure);
 }
 
+constexpr std::string_view kWasLost =
+    "it is gone though nobody dropped it, and its copy stays as it was: restore it, or remove the "
+    "copy by \"delete_missing\":true";
+
 struct BackupOptions {
   std::vector<std::string> sessions;   // empty: all
-  std::optional<bool> delete_missing;  // not given: yes, unless no copy is of this store
+  std::optional<bool> delete_missing;  // not given: those that were dropped, if they were here
 };
 
 Result<BackupOptions> parse_backup_options(std::string_view text) {
@@ -74,6 +79,7 @@ class Backup {
     VARVE_TRY_ASSIGN(copy_,
                      log::DirectoryEngine::open(path, environment, context_.lock_timeout_ms));
     rows_ = std::make_unique<ListedRows>(*copy_);
+    lost_ = std::make_unique<LostSessions>(context_.engine, *copy_);
     const bool may_remove_all = options_.sessions.empty() && !options_.delete_missing;
     return may_remove_all ? refuse_copies_of_another_store() : Status();
   }
@@ -160,15 +166,21 @@ class Backup {
   // sessions in the backup: all copies would go.
   Status refuse_copies_of_another_store() {
     VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    // An empty store may have made some of the sessions anew.
+    const auto has_copy = [&](const std::string& id, int64_t created_at_ms) {
+      if (!std::binary_search(copied.begin(), copied.end(), id)) return false;
+      const int64_t copied_ms = created_at_of(*copy_, id);
+      return copied_ms == created_at_ms || copied_ms == 0 || created_at_ms == 0;
+    };
     const auto is_copied = [&](const std::string& id) {
-      return std::binary_search(copied.begin(), copied.end(), id);
+      return has_copy(id, created_at_of(context_.engine, id));
     };
     if (copied.empty() || std::any_of(all_.begin(), all_.end(), is_copied)) return {};
     bool was_here = false;
     RowVisitor visitor;
     visitor.begin = [&] { was_here = false; };
     visitor.visit = [&](const RowAt& at) {
-      was_here = is_copied(at.row.session_id);
+      was_here = has_copy(at.row.session_id, at.row.created_at_ms);
       return !was_here;
     };
     VARVE_TRY(for_each_row(context_.engine, {}, visitor));
@@ -193,6 +205,7 @@ class Backup {
       const auto known = manifest_.sessions.find(id);
       SessionBackup session(context_, *copy_, *rows_, id);
       if (known != manifest_.sessions.end()) session.set_known(known->second);
+      if (!options_.delete_missing.value_or(false)) session.keep_lost(*lost_);
       Status status = session.run(&totals_);
       if (status.ok()) {
         manifest_.sessions[id] = session.copied();
@@ -249,6 +262,15 @@ class Backup {
     return looked.code() == Code::kNotFound ? Status() : looked;
   }
 
+  // Why the copy of a session that is not there any more stays; empty: it goes.
+  Result<std::string> reason_to_keep(const std::string& id) {
+    const Status other = what_has_the_name(id);
+    if (!other.ok()) return other.message() + "; its copy stays as it was";
+    if (options_.delete_missing) return std::string();
+    VARVE_TRY_ASSIGN(const bool was_lost, lost_->has(id, created_at_of(*copy_, id)));
+    return std::string(was_lost ? kWasLost : "");
+  }
+
   Status copy_config() {
     const auto own = context_.engine.store_document(kConfigFile);
     if (!own.ok() && own.code() != Code::kNotFound) return own.status();
@@ -262,12 +284,14 @@ class Backup {
 
   Status remove_missing() {
     VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    // Again: what was dropped while we worked is told by now.
+    lost_ = std::make_unique<LostSessions>(context_.engine, *copy_);
     std::vector<std::string> removed;
     for (const std::string& id : copied) {
       if (!gone_.contains(id) && std::binary_search(all_.begin(), all_.end(), id)) continue;
-      const Status other = what_has_the_name(id);
-      if (!other.ok()) {
-        problems_.push(problem(id, other.message() + "; its copy stays as it was", Copied::kNo));
+      VARVE_TRY_ASSIGN(const std::string reason, reason_to_keep(id));
+      if (!reason.empty()) {
+        problems_.push(problem(id, reason, Copied::kNo));
         continue;
       }
       removed.push_back(id);
@@ -282,7 +306,8 @@ class Backup {
       if (!dropped.ok() && dropped.code() != Code::kNotFound) return dropped;
       removed_ += 1;
     }
-    return forget_rows_of_removed();
+    // Their lines that tell the drop, too.
+    return removed.empty() ? forget_rows_of_removed() : copy_->rescan();
   }
 
   // A list keeps the rows of sessions that were removed, which say whose they were.
@@ -314,6 +339,7 @@ class Backup {
   std::unique_ptr<io::File> lock_;
   std::unique_ptr<log::DirectoryEngine> copy_;
   std::unique_ptr<ListedRows> rows_;  // of the copy
+  std::unique_ptr<LostSessions> lost_;
   BackupManifest manifest_;
   BackupTotals totals_;
   uint64_t removed_ = 0;

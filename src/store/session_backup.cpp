@@ -46,6 +46,9 @@ constexpr std::string_view kNothingIsLeft =
     "or accept the loss by a repair";
 constexpr std::string_view kCopyIsNewer =
     "its copy is of a newer version and stays as it was; use a newer varve";
+constexpr std::string_view kWasMadeAnew =
+    "its copy is of an earlier session of this id that is gone though nobody dropped it, and stays "
+    "as it was: restore that one, or remove its copy by \"delete_missing\":true";
 constexpr std::string_view kDeletionsAreLost =
     "deletions of it are missing that its copy has, so the copy stays as it was: put its "
     "tombstones.jsonl back from the copy, or accept the loss by a repair";
@@ -79,6 +82,7 @@ Status SessionBackup::attempt(BackupTotals* totals) {
     }
     VARVE_TRY_ASSIGN(scan_, source_->scan(0, 0));
     VARVE_TRY(refuse_newer_copy());
+    VARVE_TRY(refuse_copy_of_lost());
     VARVE_TRY_ASSIGN(const std::string_view reason, reason_to_keep_copy());
     if (!reason.empty()) {
       refusal_ = {Code::kCorruption, std::string(reason)};
@@ -267,6 +271,17 @@ Status SessionBackup::refuse_newer_copy() {
   if (looked.ok()) looked = own.scan(0, 0).status();
   if (looked.code() != Code::kFormatVersion) return {};
   refusal_ = {Code::kFormatVersion, std::string(kCopyIsNewer)};
+  return refusal_;
+}
+
+// A program may make a session anew where it does not find it.
+Status SessionBackup::refuse_copy_of_lost() {
+  const int64_t own_ms = source_->row(id_).created_at_ms;
+  const int64_t copied_ms = created_at_of(copies_, id_);
+  if (!lost_ || own_ms == 0 || copied_ms == 0 || own_ms == copied_ms) return {};
+  VARVE_TRY_ASSIGN(const bool was_lost, lost_->has(id_, copied_ms));
+  if (!was_lost) return {};
+  refusal_ = {Code::kCorruption, std::string(kWasMadeAnew)};
   return refusal_;
 }
 

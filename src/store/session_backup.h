@@ -9,6 +9,7 @@
 #include "log/storage.h"
 #include "store/backup.h"
 #include "store/backup_manifest.h"
+#include "store/lost_sessions.h"
 #include "store/session_rows.h"
 #include "store/session_source.h"
 
@@ -30,6 +31,8 @@ class SessionBackup {
 
   // What backup.json says of the copy.
   void set_known(const CopiedSession& known) { known_ = known; }
+  // Keeps the copy of a session that was lost, and made anew under its id.
+  void keep_lost(LostSessions& lost) { lost_ = &lost; }
 
   Status run(BackupTotals* totals);
 
@@ -57,6 +60,7 @@ class SessionBackup {
   [[nodiscard]] Result<log::SessionRow> row_of_source() const;
   Result<bool> has_more_deletions(SessionSource& copy);
   Status refuse_newer_copy();
+  Status refuse_copy_of_lost();
   // Why the session may not take the place of its copy; empty: it may.
   Result<std::string_view> reason_to_keep_copy();
   Status copy_whole(BackupTotals* totals);
@@ -68,6 +72,7 @@ class SessionBackup {
   const CopyContext& context_;
   log::Engine& copies_;
   ListedRows& rows_;  // of the copies
+  LostSessions* lost_ = nullptr;
   const std::string& id_;
   std::optional<CopiedSession> known_;
   Durable known_durable_;  // in the copy

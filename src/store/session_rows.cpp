@@ -73,8 +73,11 @@ Result<bool> for_each_newer_row(log::Engine& engine, std::string_view known,
 Result<log::SessionRow> ListedRows::placed(log::SessionRow row) {
   if (!was_read_) VARVE_TRY(read());
   was_read_ = true;
-  const auto found = places_.find(key_of(row));
-  if (found != places_.end()) row.listed_at = found->second;
+  const std::string key = key_of(row);
+  const auto found = places_.find(key);
+  if (found == places_.end()) return row;
+  row.listed_at = found->second;
+  row.was_dropped = !undropped_.contains(key);
   return row;
 }
 
@@ -85,7 +88,11 @@ Status ListedRows::read() {
     places_.insert_or_assign(key_of(at.row), at.cursor);
     return true;
   };
-  return for_each_row(engine_, {}, visitor);
+  VARVE_TRY(for_each_row(engine_, {}, visitor));
+  VARVE_TRY_ASSIGN(const auto undropped,
+                   engine_.undropped_rows([](const std::string&) { return true; }));
+  for (const log::SessionRow& row : undropped) undropped_.insert(key_of(row));
+  return {};
 }
 
 }  // namespace varve::store

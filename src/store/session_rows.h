@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/result.h"
 #include "log/storage.h"
@@ -49,7 +50,7 @@ class ListedRows {
  public:
   explicit ListedRows(log::Engine& engine) : engine_(engine) {}
 
-  // The row with its `listed_at`. The first call reads the list.
+  // The row with its `listed_at`, and whether it was dropped since. The first call reads the list.
   Result<log::SessionRow> placed(log::SessionRow row);
 
  private:
@@ -58,6 +59,7 @@ class ListedRows {
   log::Engine& engine_;
   bool was_read_ = false;
   std::unordered_map<std::string, std::string> places_;
+  std::unordered_set<std::string> undropped_;
 };
 
 }  // namespace varve::store

@@ -241,7 +241,7 @@ TEST(Stores, EightThreadsUseOneSession) {
 
 TEST(Stores, ABackupHasThemAndARestoreBringsThemBack) {
   const TempDirectory directory;
-  const std::string copy = directory.path() + "/copy";
+  std::string copy = directory.path() + "/copy";
   const auto back_up = [&](const Store& store) {
     return answer_of([&](char** text, size_t* len, varve_error_t** error) {
       return varve_store_backup(store.get(), copy.data(), copy.size(), nullptr, 0, text, len,
@@ -267,6 +267,7 @@ TEST(Stores, ABackupHasThemAndARestoreBringsThemBack) {
     EXPECT_EQ(turns_of(back, 9), (std::vector<std::string>{"user: one", "user: two"}));
     ASSERT_TRUE(append(back, "user", "three").ok());
     EXPECT_EQ(turns_of(back, 9).size(), 3U);
+    copy += "_of_memory";
   }
 }
 

@@ -29,6 +29,7 @@ std::vector<TextArgument> text_arguments_of_store(const Store& store) {
   static const std::string copy = directory.path() + "/copy";
   static const std::string empty = directory.path() + "/empty";
   { const Store made(empty); }
+  std::filesystem::remove_all(copy);  // of the store of another test
   return {
       {"varve_store_backup", "path", false, copy.c_str(),
        [s](const char* text, size_t len, varve_error_t** error) {

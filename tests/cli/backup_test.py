@@ -1,6 +1,7 @@
 """backup and restore: what they print and leave behind, and their exit codes."""
 
 import pathlib
+import shutil
 
 from cli_support import CliTest, main
 
@@ -45,6 +46,17 @@ class Backup(CliTest):
         self.assertEqual(self.run_cli("--root", self.copy, "ls", "--quiet").stdout, "notes\n")
         self.assertIn("1 removed", self.run_cli(*other, "backup", self.copy,
                                                 "--delete-missing").stderr)
+
+    def test_a_session_that_nobody_dropped_keeps_its_copy(self):
+        self.run_cli("create", "other")
+        self.run_cli("backup", self.copy)
+        shutil.rmtree(self.directory / "store" / "sessions" / "notes")
+        failed = self.run_cli("backup", self.copy, exit_code=6)
+        self.assertIn("gone though nobody dropped it", failed.stderr)
+        self.run_cli("restore", self.copy, "notes")
+        self.run_cli("get", "notes", "e2")
+        shutil.rmtree(self.directory / "store" / "sessions" / "notes")
+        self.assertIn("1 removed", self.run_cli("backup", self.copy, "--delete-missing").stderr)
 
     def test_restoring_does_not_bring_deleted_entries_back(self):
         self.run_cli("backup", self.copy)

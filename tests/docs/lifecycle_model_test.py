@@ -13,6 +13,7 @@ import unittest
 from collections import Counter
 
 from lifecycle_agent import Agent, OtherProcess
+from lifecycle_copies import Copies
 from lifecycle_model import HOUR_MS, Session, milliseconds, rfc3339, sealed, sum_of_usage
 from lifecycle_upkeep import STORES, Upkeep
 from lifecycle_values import (CHANGES, CONDITIONS, CONTENTS, OFTEN_READS, READS, REFUSED_CHANGES,
@@ -32,7 +33,7 @@ class Handle:
         self.name, self.store, self.session = name, store, session
 
 
-class Run(Upkeep):
+class Run(Upkeep, Copies):
     """A directory with a store and two backups, and the model of them."""
 
     def __init__(self, seed, directory, test):
@@ -44,6 +45,7 @@ class Run(Upkeep):
         self.listed = []  # oldest first, with those that are gone
         self.handles = []
         self.copies = {"monday": {}, "friday": {}}
+        self.lost = []  # (id, created_ms) of those that nobody dropped
         for store in STORES:
             self.open_store(store)
 
@@ -136,6 +138,8 @@ class Run(Upkeep):
         present = self.sessions.get(options["session_id"])
         answer = self.call(store, "open_session", "varve_session_create", store, name, options)
         if present is None or self.is_over(present):
+            if present is not None:
+                self.note_drop(present.id)
             present = Session(options, self.now_ms)
             self.sessions[present.id] = present
             self.listed.append(present)
@@ -168,6 +172,8 @@ class Run(Upkeep):
         session_id = self.dice.choice(IDS)
         answer = self.call("here", "nothing", "varve_store_delete_session", "here", session_id)
         is_there = self.sessions.pop(session_id, None)
+        if is_there:
+            self.note_drop(session_id)
         self.same(answer[0], "OK" if is_there else "NOT_FOUND", "delete a session")
 
     def saved(self, session, root=None):
@@ -237,6 +243,7 @@ class Run(Upkeep):
         report = self.report(self.call("here", "text", "varve_store_sweep", "here"), "sweep")
         for session in over:
             del self.sessions[session.id]
+            self.note_drop(session.id)
         dropped = []
         for session in self.sessions.values():
             if len(session.live(self.now_ms)) < len(session.kept()):
@@ -469,68 +476,6 @@ class Run(Upkeep):
             self.same(report["format"], name, "import")
         if new and not dry_run:
             session.add([entry.content() for entry in new], self.now_ms, as_batch=False)
-
-    def step_back_up(self):
-        name = self.dice.choice(list(self.copies))
-        copies, path = self.copies[name], self.directory / name
-        options = {"delete_missing": self.dice.random() < 0.7}
-        report = self.report(self.call("again", "text", "varve_store_backup", "again", str(path),
-                                       options), "back up")
-        gone = [each for each in copies if each not in self.sessions]
-        for session_id in gone if options["delete_missing"] else []:
-            del copies[session_id]
-        copies.update({each.id: each.copy() for each in self.sessions.values()})
-        self.same([report[figure] for figure in ("sessions", "removed", "problems")],
-                  [len(self.sessions), len(gone) if options["delete_missing"] else 0, []],
-                  "back up")
-        self.same(report["copied"] + report["appended"] + report["unchanged"],
-                  len(self.sessions), "back up")
-        self.check_files(path, copies)
-        rows = (path / "indices" / "sessions.jsonl").read_text().splitlines() if copies else []
-        self.same(len(rows), len(set(rows)), "the list of the backup")
-
-    def step_restore(self):
-        copies, path = self.copies["monday"], str(self.directory / "monday")
-        ids = [each for each in IDS if each in copies and self.dice.random() < 0.4]
-        if not ids or any(copies[each].may_be_over(self.now_ms) for each in ids):
-            return
-        others = self.some(0.3, self.copies["friday"]) or {}
-        options = {"sessions": ids + ids[:1], "overwrite": self.dice.random() < 0.7,
-                   **({"tombstones_from": str(self.directory / "friday")} if others else {})}
-        answer = self.call("again", "text", "varve_store_restore", "again", path, options)
-        present = [each for each in ids
-                   if each in self.sessions and not self.is_over(self.sessions[each])]
-        if not options["overwrite"] and present:
-            return self.same(answer[0], "ALREADY_EXISTS", "restore")
-        over = [each for each in ids if self.is_over(copies[each])]
-        if len(over) == len(ids):
-            return self.same(answer[0], "NOT_FOUND", "restore what is over")
-        report = self.report(answer, "restore")
-        restored = [each for each in ids if each not in over]
-        replaced = set(restored) & self.sessions.keys()
-        listed = {(session.id, session.created_ms) for session in self.listed}
-        returned = [each for each in restored if each not in replaced
-                    and (each, copies[each].created_ms) in listed]
-        reapplied = sum(self.put_back(copies[each], others.get(each)) for each in restored)
-        entries = [entry for each in restored
-                   for entry in self.sessions[each].live(self.now_ms)]
-        self.same([report[figure] for figure in
-                   ("sessions", "replaced", "entries", "deletions_reapplied")],
-                  [len(restored), len(replaced), len(entries), reapplied], "restore")
-        self.same(report["returned"], returned, "back after a drop")
-        self.same(sorted(problem["session_id"] for problem in report["problems"]), sorted(over),
-                  "restore")
-
-    def put_back(self, kept_copy, other):
-        present = self.sessions.get(kept_copy.id)
-        made, reapplied = kept_copy.restored_over(present, [other], self.now_ms)
-        self.sessions[made.id] = made
-        for at, session in enumerate(self.listed):
-            if (session.id, session.created_ms) == (made.id, made.created_ms):
-                self.listed[at] = made  # it has its old place
-                return reapplied
-        self.listed.append(made)
-        return reapplied
 
     # Files.
 

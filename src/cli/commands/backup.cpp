@@ -157,7 +157,7 @@ Runner declare_backup(CLI::App& app) {
   CLI::Option* keep = app.add_flag("--keep-missing", options->keep_missing,
                                    "Keep copies of sessions that are no longer in the store");
   app.add_flag("--delete-missing", options->delete_missing,
-               "Remove them even if the store never had any session of the backup")
+               "Remove also copies of sessions that nobody dropped, or it never had")
       ->excludes(keep);
   return [options](Invocation& invocation) { return run_backup(invocation, *options); };
 }

@@ -314,7 +314,7 @@ complete -c varve -n $seen -s a -l all -d 'Every session'
 
 set -l seen '__fish_seen_subcommand_from backup'
 complete -c varve -n $seen -l keep-missing -d 'Keep copies of sessions that are gone'
-complete -c varve -n $seen -l delete-missing -d 'Remove them even if none was ever here'
+complete -c varve -n $seen -l delete-missing -d 'Remove also those of lost sessions'
 
 set -l seen '__fish_seen_subcommand_from restore'
 complete -c varve -n $seen -l overwrite -d 'Replace existing sessions'

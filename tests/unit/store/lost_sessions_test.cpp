@@ -1,0 +1,179 @@
+// Backups of a store that lost sessions: only what somebody dropped leaves the copy.
+#include "store/lost_sessions.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "backup_rig.h"
+
+namespace varve::store {
+namespace {
+
+constexpr std::string_view kGone = "notes: it is gone though nobody dropped it";
+constexpr std::string_view kMadeAnew = "notes: its copy is of an earlier session of this id";
+
+class LostSession : public BackupFixture {
+ protected:
+  void SetUp() override {
+    store_ = open("store");
+    for (const std::string id : {"notes", "other"}) add(*create(*store_, id), {"first"});
+    backed_up(*store_);
+    clock_.advance_ms(1000);
+  }
+  // As `rm -rf` does.
+  void lose(const std::string& id) {
+    {
+      const auto directory = *disk_.open_root("store/sessions/" + id, false);
+      const auto items = *directory->list();
+      for (const auto& item : items) ASSERT_TRUE(directory->remove(item.name).ok());
+    }
+    ASSERT_TRUE((*disk_.open_root("store/sessions", false))->remove_directory(id).ok());
+    store_ = open("store");
+  }
+  void make_anew(const std::string& id, const std::string& entry) {
+    clock_.advance_ms(1000);
+    add(*create(*store_, id), {entry});
+  }
+  // The one problem, or nothing.
+  static std::string told(const json::Tree& report) {
+    const auto& problems = report.get("problems")->items();
+    if (problems.empty()) return {};
+    EXPECT_EQ(problems.size(), 1U) << report.canonical();
+    EXPECT_FALSE(problems.front().get_bool("copied"));
+    return problems.front().get_string("session_id") + ": " + problems.front().get_string("reason");
+  }
+  void expect_kept(std::string_view reason, std::string_view options = {}) {
+    for (int i = 0; i < 2; ++i) {
+      const json::Tree report = backed_up(*store_, options);
+      EXPECT_EQ(told(report).substr(0, reason.size()), reason) << report.canonical();
+      EXPECT_EQ(report.get_int64("removed"), 0);
+      EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
+    }
+  }
+  void expect_removed(std::string_view options = {}) {
+    const json::Tree report = backed_up(*store_, options);
+    EXPECT_EQ(told(report), "");
+    EXPECT_EQ(report.get_int64("removed"), 1);
+    EXPECT_FALSE(disk_.exists("copy/sessions/notes"));
+    EXPECT_EQ(file("copy/indices/sessions.jsonl").find("notes"), std::string::npos);
+  }
+
+  std::shared_ptr<Store> store_;
+};
+
+TEST_F(LostSession, KeepsItsCopyUntilTheLossIsAccepted) {
+  lose("notes");
+  expect_kept(kGone);
+  expect_removed(R"({"delete_missing":true})");
+}
+
+TEST_F(LostSession, IsTheSameAfterARestoreAndADrop) {
+  lose("notes");
+  restored(*store_, R"({"sessions":["notes"]})");
+  EXPECT_EQ(told(backed_up(*store_)), "");
+  EXPECT_EQ(alive(*store_, "notes"), Texts{"first"});
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  expect_removed();
+}
+
+TEST_F(LostSession, OfWhichAllAreGoneKeepsTheirCopies) {
+  lose("notes");
+  lose("other");
+  EXPECT_EQ(backed_up(*store_).get("problems")->items().size(), 2U);
+  EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
+  EXPECT_EQ(alive("copy", "other"), Texts{"first"});
+}
+
+// An agent that does not find its session makes it.
+TEST_F(LostSession, ThatWasMadeAnewKeepsItsCopy) {
+  lose("notes");
+  make_anew("notes", "second");
+  expect_kept(kMadeAnew);
+  expect_kept(kMadeAnew, R"({"delete_missing":false})");
+  expect_kept(kMadeAnew, R"({"sessions":["notes"]})");
+  EXPECT_EQ(told(backed_up(*store_, R"({"delete_missing":true})")), "");
+  EXPECT_EQ(alive("copy", "notes"), Texts{"second"});
+}
+
+TEST_F(LostSession, ThatWasDroppedAndMadeAnewIsReplaced) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  make_anew("notes", "second");
+  EXPECT_EQ(told(backed_up(*store_)), "");
+  EXPECT_EQ(alive("copy", "notes"), Texts{"second"});
+}
+
+// What was dropped once is not dropped for ever.
+TEST_F(LostSession, AfterADropAndARestoreKeepsItsCopy) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  restored(*store_, R"({"sessions":["notes"]})");
+  lose("notes");
+  expect_kept(kGone);
+}
+
+TEST_F(LostSession, AfterADropAndANewOneOfItsIdKeepsTheCopyOfThat) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  make_anew("notes", "first");
+  backed_up(*store_);
+  lose("notes");
+  expect_kept(kGone);
+}
+
+// The one that a restore puts in its place was asked for.
+TEST_F(LostSession, IsNotOneThatARestoreReplaced) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  make_anew("notes", "second");
+  backed_up(*store_, {}, "friday");
+  restored(*store_, R"({"sessions":["notes"],"overwrite":true})");
+  EXPECT_EQ(told(backed_up(*store_, {}, "friday")), "");
+  EXPECT_EQ(alive("friday", "notes"), Texts{"first"});
+  lose("notes");
+  expect_kept(kGone);
+}
+
+TEST_F(LostSession, IsForgottenByAListThatIsMadeAnew) {
+  lose("notes");
+  ASSERT_TRUE(store_->sessions(R"({"rescan":true})").ok());
+  expect_removed();
+}
+
+TEST_F(LostSession, IsNotForgottenWhereDeadRowsAreTakenOut) {
+  lose("notes");
+  const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
+  ASSERT_TRUE(engine->remove_dead_rows().ok());
+  expect_kept(kGone);
+}
+
+// A disk that is not mounted, and agents that begin anew on the empty one.
+TEST_F(LostSession, OfAStoreThatBeganAnewIsRefused) {
+  store_ = open("empty");
+  make_anew("other", "second");
+  const auto report = store_->back_up("copy", "");
+  EXPECT_EQ(report.code(), Code::kInvalidArgument);
+  EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
+  EXPECT_EQ(alive("copy", "other"), Texts{"first"});
+}
+
+TEST_F(LostSession, OnAFullDiskADropIsDoneAndNotTold) {
+  disk_.set_fault_hook(
+      io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend}).on_file("sessions.jsonl"));
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_FALSE(disk_.exists("store/sessions/notes"));
+  expect_kept(kGone);
+}
+
+TEST_F(LostSession, ADropThatCannotBeToldIsNotDone) {
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, false, {io::OperationKind::kSyncData}).on_file("sessions.jsonl"));
+  EXPECT_EQ(store_->delete_session("notes").code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(alive(*store_, "notes"), Texts{"first"});
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  expect_removed();
+}
+
+}  // namespace
+}  // namespace varve::store
