@@ -306,8 +306,7 @@ class Backup {
       if (!dropped.ok() && dropped.code() != Code::kNotFound) return dropped;
       removed_ += 1;
     }
-    // Their lines that tell the drop, too.
-    return removed.empty() ? forget_rows_of_removed() : copy_->rescan();
+    return forget_rows_of_removed();
   }
 
   // A list keeps the rows of sessions that were removed, which say whose they were.

@@ -53,6 +53,15 @@ class BackupFixture : public testing::Test {
     EXPECT_TRUE(report.ok()) << report.status().message();
     return report.ok() ? *report : json::Tree();
   }
+  // Takes the session's directory away, as `rm -rf` does.
+  void lose_session(const std::string& id) {
+    {
+      const auto directory = *disk_.open_root("store/sessions/" + id, false);
+      const auto items = *directory->list();
+      for (const auto& item : items) ASSERT_TRUE(directory->remove(item.name).ok());
+    }
+    ASSERT_TRUE((*disk_.open_root("store/sessions", false))->remove_directory(id).ok());
+  }
   // Ids that are alive in a session of the store at `path`, in order.
   Texts alive(std::string_view path, const std::string& id) {
     const auto disk = disk_.copy();

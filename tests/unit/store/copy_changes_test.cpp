@@ -124,6 +124,20 @@ TEST_F(CopyChanges, OfAnEmptySessionThatIsMadeAnewTheListOfTheCopyTellsWhoseItIs
   }
 }
 
+TEST_F(CopyChanges, ASessionThatIsDroppedMeanwhileIsRemovedBesideOneThatWasLost) {
+  const auto store = open("store", own_.get());
+  for (const std::string id : {"kept", "lost", "notes"}) add(*create(*store, id), {"a"});
+  backed_up(*store);
+  lose_session("lost");
+  clock_.advance_ms(1);
+  const auto other = open("store");
+  create(*other, "lost");
+  before(OperationKind::kOpenDirectory, "store/sessions/notes",
+         [&] { EXPECT_TRUE(other->delete_session("notes").ok()); });
+  EXPECT_EQ(outcome(backed_up(*store)), "0 0 1 1 1");
+  let_be();
+}
+
 TEST_F(CopyChanges, ACopyThatSomebodyElseRemovesIsRemoved) {
   const auto store = open("store", own_.get());
   for (const std::string id : {"kept", "notes"}) add(*create(*store, id), {"a"});

@@ -23,14 +23,8 @@ class LostSession : public BackupFixture {
     backed_up(*store_);
     clock_.advance_ms(1000);
   }
-  // As `rm -rf` does.
   void lose(const std::string& id) {
-    {
-      const auto directory = *disk_.open_root("store/sessions/" + id, false);
-      const auto items = *directory->list();
-      for (const auto& item : items) ASSERT_TRUE(directory->remove(item.name).ok());
-    }
-    ASSERT_TRUE((*disk_.open_root("store/sessions", false))->remove_directory(id).ok());
+    lose_session(id);
     store_ = open("store");
   }
   void make_anew(const std::string& id, const std::string& entry) {
