@@ -78,7 +78,7 @@ Status DirectoryStorage::lock(int64_t deadline_us, std::string_view operation, b
   if (is_lock_kept_) {
     was_locked_by_others_ = false;
     VARVE_TRY_ASSIGN(locked_tail_, tail());
-    return {};
+    return state_.suspect ? renew_suspects() : Status();  // see take_back()
   }
   for (;;) {
     if (!lock_file_) VARVE_TRY(open_lock_file());

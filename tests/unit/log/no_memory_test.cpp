@@ -45,6 +45,11 @@ class OnAFailingDisk {
     *was_met = limit.was_met();
     return status;
   }
+  void keep_lock() {
+    EXPECT_TRUE(storage_->lock(clock_.monotonic_us(), "exclusive use", nullptr).ok());
+    storage_->keep_lock();
+    storage_->unlock();
+  }
   void fail_the_next_sync() {
     disk_.set_fault_hook(
         io::FailNth(1, EIO, false, {io::OperationKind::kSyncData}).on_file("memory.jsonl"));
@@ -82,11 +87,12 @@ class OnAFailingDisk {
 
 // The line before was written and not synced. When a sync of it failed, a later one that succeeds
 // says nothing about it; and whoever adds a durable line behind it answers for both.
-TEST(MemoryEndsUnderAnAppend, ALineBehindAFailedSyncIsNoPromiseThatIsBroken) {
+void expect_that_a_line_behind_a_failed_sync_breaks_no_promise(bool keeps_lock) {
   bool was_met = true;
   int acknowledged_after = 0;
   for (int64_t allowed = 0; was_met; ++allowed) {
     OnAFailingDisk disk;
+    if (keeps_lock) disk.keep_lock();
     ASSERT_TRUE(disk.append("two\n", false).ok());
     std::string expected = "one\ntwo\n";
     disk.fail_the_next_sync();
@@ -103,6 +109,15 @@ TEST(MemoryEndsUnderAnAppend, ALineBehindAFailedSyncIsNoPromiseThatIsBroken) {
         << "after " << allowed << " allocations: " << third.message();
   }
   EXPECT_GT(acknowledged_after, 0) << "writing went on after none of the failures";
+}
+
+TEST(MemoryEndsUnderAnAppend, ALineBehindAFailedSyncIsNoPromiseThatIsBroken) {
+  expect_that_a_line_behind_a_failed_sync_breaks_no_promise(false);
+}
+
+// As an exclusive store keeps it.
+TEST(MemoryEndsUnderAnAppend, NorWhereTheLockIsKept) {
+  expect_that_a_line_behind_a_failed_sync_breaks_no_promise(true);
 }
 
 // The new log is in its place: that it cannot be looked at, or that a line somebody appended to the
