@@ -11,6 +11,7 @@ namespace varve::log {
 namespace {
 
 constexpr std::string_view kTemporaryMark = ".tmp-";
+constexpr size_t kTemporaryBytes = 8;  // of the random number behind it
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
@@ -144,13 +145,18 @@ Status outcome_unknown(const Status& cause) {
 }
 
 std::string temporary_name(std::string_view name, Random& random) {
-  std::array<uint8_t, 8> bytes{};
+  std::array<uint8_t, kTemporaryBytes> bytes{};
   random.fill(bytes);
   return std::string(name) + std::string(kTemporaryMark) + to_hex(bytes);
 }
 
 bool is_temporary_name(std::string_view name) {
-  return name.find(kTemporaryMark) != std::string_view::npos;
+  constexpr size_t kDigits = 2 * kTemporaryBytes;
+  if (name.size() < kDigits) return false;
+  const std::string_view digits = name.substr(name.size() - kDigits);
+  name.remove_suffix(kDigits);
+  return name.ends_with(kTemporaryMark) &&
+         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 void remove_temporary_files(io::Directory& directory) {

@@ -60,6 +60,7 @@ Status outcome_unknown(const Status& cause);
 
 // A name for a temporary file of `name`: "<name>.tmp-<16 hex digits>".
 std::string temporary_name(std::string_view name, Random& random);
+// Whether it is one of those. Others are of people, whose files nobody removes.
 bool is_temporary_name(std::string_view name);
 
 // Removes what killed replacements left, as far as possible. The caller holds the lock that

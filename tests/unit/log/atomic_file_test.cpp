@@ -179,7 +179,9 @@ TEST_F(AtomicFile, TemporaryNamesAreKnownAndNeverTheSame) {
   EXPECT_EQ(names.size(), 1000u);
   EXPECT_EQ(names.begin()->size(), std::string("memory.jsonl.tmp-").size() + 16);
   for (const auto& name : names) EXPECT_TRUE(is_temporary_name(name)) << name;
-  for (const auto name : {"memory.jsonl", "lock", "tmp", ".tmp", "index.bin"}) {
+  for (const auto name : {"memory.jsonl", "lock", "tmp", ".tmp", "index.bin", "notes.tmp-mine",
+                          "memory.jsonl.tmp-backup", "memory.jsonl.tmp-0123456789abcdef.mine",
+                          "0123456789abcdef", "memory.jsonl.tmp-0123456789ABCDEF"}) {
     EXPECT_FALSE(is_temporary_name(name)) << name;
   }
 }
