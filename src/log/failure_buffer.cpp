@@ -4,8 +4,24 @@
 #include <utility>
 
 #include "base/release_memory.h"
+#include "entry/entry.h"
+#include "json/document.h"
 
 namespace varve::log {
+
+namespace {
+
+// Whether the last of these lines is one of a batch.
+bool ends_in_batch(std::string_view lines) {
+  lines.remove_suffix(1);
+  const size_t last_at = lines.rfind('\n') + 1;  // behind npos: 0
+  if (last_at == 0) return false;                // a batch has several
+  json::Document scratch;
+  entry::EntryFacts facts;
+  return entry::read_line(lines.substr(last_at), scratch, &facts).ok() && facts.batch.count > 1;
+}
+
+}  // namespace
 
 FailureBuffer::FailureBuffer(std::unique_ptr<SessionStorage> below, uint64_t bytes_max)
     : below_(std::move(below)), bytes_max_(bytes_max) {}
@@ -16,12 +32,12 @@ FailureBuffer::~FailureBuffer() {
 
 uint64_t FailureBuffer::held_bytes() const {
   const std::lock_guard guard(mutex_);
-  return held_.size();
+  return kept().size();
 }
 
 Undurable FailureBuffer::undurable() const {
   const std::lock_guard guard(mutex_);
-  return {held_.size(), reason_};
+  return {kept().size(), reason_};
 }
 
 // --- reading -------------------------------------------------------------------------------------
@@ -35,8 +51,8 @@ Result<Tail> FailureBuffer::tail() {
     const std::lock_guard guard(mutex_);
     if (written_count != written_count_.load()) continue;
     // Part of the held lines may be below already, if writing them failed half-way.
-    if (!held_.empty()) {
-      tail.entries_bytes = std::max(tail.entries_bytes, held_start_bytes_ + held_.size());
+    if (!kept().empty()) {
+      tail.entries_bytes = std::max(tail.entries_bytes, held_start_bytes_ + kept().size());
     }
     return tail;
   }
@@ -53,8 +69,8 @@ Result<size_t> FailureBuffer::read(Stream stream, uint64_t generation, uint64_t 
     const std::lock_guard guard(mutex_);
     if (written_count != written_count_.load()) continue;
     const uint64_t at = offset + got;
-    if (at < held_start_bytes_ || at - held_start_bytes_ >= held_.size()) return got;
-    const auto held = std::string_view(held_).substr(at - held_start_bytes_, out.size() - got);
+    if (at < held_start_bytes_ || at - held_start_bytes_ >= kept().size()) return got;
+    const auto held = kept().substr(at - held_start_bytes_, out.size() - got);
     std::copy(held.begin(), held.end(), out.begin() + static_cast<std::ptrdiff_t>(got));
     return got + held.size();
   }
@@ -108,14 +124,24 @@ void FailureBuffer::unlock() noexcept {
 // --- writing -------------------------------------------------------------------------------------
 
 Status FailureBuffer::write_held() {
-  if (!holds()) return {};
-  VARVE_TRY(
-      below_->append(Stream::kEntries, held_start_bytes_, held_, held_is_durable_, held_last_seq_));
+  while (holds()) VARVE_TRY(write_first());
+  return {};
+}
+
+Status FailureBuffer::write_first() {
+  const Write first = writes_.front();
+  VARVE_TRY(below_->append(Stream::kEntries, held_start_bytes_, kept().substr(0, first.bytes),
+                           held_is_durable_, first.last_seq));
+  writes_.pop_front();
   const std::lock_guard guard(mutex_);
+  taken_ += first.bytes;
+  held_start_bytes_ += first.bytes;
+  written_count_ += 1;
+  if (!writes_.empty()) return {};
   release_memory(&held_);
+  taken_ = 0;
   reason_.clear();
   held_start_bytes_ = 0;
-  written_count_ += 1;
   return {};
 }
 
@@ -124,21 +150,35 @@ Status FailureBuffer::hold(uint64_t expected_bytes, std::string_view lines, uint
                            Status failure) {
   if (failure.code() != Code::kIo && failure.code() != Code::kNoSpace) return failure;
   VARVE_TRY_ASSIGN(const Tail below, below_->tail());
+  const bool is_of_batch = ends_in_batch(lines);
   const std::lock_guard guard(mutex_);
-  const uint64_t disk_end_bytes = held_.empty() ? expected_bytes : held_start_bytes_;
+  const bool is_first = kept().empty();
+  const uint64_t disk_end_bytes = is_first ? expected_bytes : held_start_bytes_;
   if (below.entries_bytes != disk_end_bytes) return failure;  // it is not known what was written
-  if (held_.size() + lines.size() > bytes_max_) {
+  if (kept().size() + lines.size() > bytes_max_) {
     return std::move(failure).with_context(
         "the " + std::to_string(bytes_max_) +
         " bytes for entries that the disk does not take (integrity.io_failure_buffer_mb) are full");
   }
   // First what may fail: lines that are refused must not be among those that are written later.
   std::string reason = failure.message();
+  held_.erase(0, std::exchange(taken_, 0));
+  held_.reserve(held_.size() + lines.size());
+  add_write({lines.size(), last_seq, is_of_batch});
   held_.append(lines);
-  if (held_.size() == lines.size()) held_start_bytes_ = expected_bytes;
+  if (is_first) held_start_bytes_ = expected_bytes;
   reason_.swap(reason);
-  held_last_seq_ = last_seq;
   return {};
+}
+
+// With the write before it as one, unless that ends in a batch.
+void FailureBuffer::add_write(const Write& added) {
+  if (writes_.empty() || writes_.back().ends_in_batch) {
+    writes_.push_back(added);
+    return;
+  }
+  Write& last = writes_.back();
+  last = {last.bytes + added.bytes, added.last_seq, added.ends_in_batch};
 }
 
 Status FailureBuffer::append(Stream stream, uint64_t expected_bytes, std::string_view lines,

@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -82,21 +83,32 @@ class FailureBuffer final : public SessionStorage {
   void set_work_while_waiting(std::function<void()> work) override;
 
  private:
+  // What goes to the disk in one write. Nothing goes behind a batch (session/writer.cpp).
+  struct Write {
+    uint64_t bytes = 0;
+    uint64_t last_seq = 0;
+    bool ends_in_batch = false;
+  };
+
   Status write_held();
+  Status write_first();
   Status hold(uint64_t expected_bytes, std::string_view lines, uint64_t last_seq, Status failure);
+  void add_write(const Write& added);
+  [[nodiscard]] std::string_view kept() const { return std::string_view(held_).substr(taken_); }
   [[nodiscard]] uint64_t held_bytes() const;
   [[nodiscard]] bool holds() const { return held_bytes() > 0; }
 
   const std::unique_ptr<SessionStorage> below_;
   const uint64_t bytes_max_;
-  bool is_locked_ = false;  // the lock below is held
-  uint64_t held_last_seq_ = 0;
+  bool is_locked_ = false;        // the lock below is held
   bool held_is_durable_ = false;  // as the caller asked
+  std::deque<Write> writes_;      // of what is kept
 
   mutable std::mutex mutex_;  // guards what follows
   std::string held_;
+  size_t taken_ = 0;  // [bytes] of it, from the first on, that the disk has by now
   std::string reason_;
-  uint64_t held_start_bytes_ = 0;  // where held_ begins in the log
+  uint64_t held_start_bytes_ = 0;  // where what is kept begins in the log
   // How often the disk took what was kept. Changed under the mutex.
   std::atomic<uint64_t> written_count_{0};
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -195,6 +196,37 @@ TEST_F(OnAFailingDisk, WhatIsHalfWrittenIsNotKept) {
     session_ = disk_.open();
     EXPECT_EQ(ids_on_disk(), "before ");
   }
+}
+
+// What is kept goes to the disk in writes after each of which a batch is whole: a line behind it
+// proves that. Otherwise a power loss could leave a part of the batch, and call it damage.
+TEST_F(OnAFailingDisk, ABatchThatWasKeptIsThereAsAWholeOrNotAtAll) {
+  host_.context.settings.failure_buffer_bytes_max = 100'000;
+  session_.reset();
+  session_ = disk_.open();
+  fill_up();
+  const std::string batch = "[" + entry_text("a") + "," + entry_text("b") + "]";
+  ASSERT_TRUE(session_->add_batch(batch).ok());
+  ASSERT_TRUE(session_->add(entry_text("c")).ok());
+  size_t state_count = 0;
+  const auto check = [&](std::unique_ptr<io::SimulatedFileSystem> state,
+                         const io::CrashPlan& plan) {
+    SCOPED_TRACE(disk_.disk.describe(plan));
+    const auto after = disk_.open(state.get());
+    EXPECT_EQ(after->get("a").ok(), after->get("b").ok());
+    EXPECT_EQ(after->lost_line_count(), 0u);
+    state_count += 1;
+  };
+  disk_.disk.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.kind == OperationKind::kSyncData && operation.name == "memory.jsonl") {
+      disk_.disk.for_each_crash_state(check);
+    }
+    return std::nullopt;
+  });
+  ASSERT_TRUE(session_->sync().ok());
+  mend();
+  EXPECT_GT(state_count, 3u);
+  EXPECT_EQ(ids_on_disk(), "before a b c ");
 }
 
 TEST_F(OnAFailingDisk, WithoutABufferAnAddFails) {
