@@ -244,8 +244,8 @@ class Core {
   // opening reads the end of the log, which costs less.
   [[nodiscard]] bool is_snapshot_worth_saving() const;
 
-  // To be called when a metadata.json that could not be read has been replaced.
-  void note_metadata_mended();
+  // To be called when metadata.json was written with another number of tombstones.
+  void note_tombstones_accepted();
 
   // To where the whole lines of a batch that the log ends inside of are kept (log/scan.h), when it
   // is read up to `tail`: all of them (Recovery::kSalvage), but only if nobody can be writing that
@@ -296,7 +296,6 @@ class Core {
   bool index_from_log = false;  // see is_index_from_log()
   std::string rebuild_reason;   // why index.bin was not used at the last load
   uint64_t index_epoch = 0;     // changes when the rows are renumbered
-  std::string metadata_damage;  // why metadata.json could not be read; empty when it was
 
  private:
   static SnapshotExtent extent_of(const index::Index& of);

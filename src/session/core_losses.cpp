@@ -29,7 +29,7 @@ void Core::count_beside_lost(uint64_t added_count) noexcept {
           fresh.accept_tombstones(fresh.durable_tombstones() + added_count);
           return Status();
         });
-    if (noted.ok()) note_metadata_mended();
+    if (noted.ok()) note_tombstones_accepted();
   } catch (const std::bad_alloc&) {
     // What was deleted is answered as deleted.
   }

@@ -45,7 +45,7 @@ Status Core::load_metadata() {
   } else {
     // The log is the truth: no session is refused because of a file that only describes it.
     metadata.set(Metadata::recovered(id, now_ms, listed));
-    metadata_damage = parsed.status().message();
+    metadata.note_damage(parsed.status().message());
     context.counters->corruption_errors += 1;
     json::Tree details = json::Tree::object();
     details.set("file", json::Tree::string(storage->name_of_document(log::kMetadataFile)));
@@ -85,8 +85,11 @@ Status Core::check_metadata() {
   auto fresh = metadata_file.read();
   if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
   if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
-  metadata_damage = fresh.ok() ? std::string() : fresh.status().message();
-  if (fresh.ok()) metadata.set(*std::move(fresh));
+  if (fresh.ok()) {
+    metadata.set(*std::move(fresh));
+  } else {
+    metadata.note_damage(fresh.status().message());
+  }
   durable_seq_seen = std::max(durable_seq_seen, metadata.durable_seq());
   durable_tombstones_seen = metadata.value().durable_tombstones();
   // What another process made durable since is no loss: all that is counted is read before anybody
@@ -130,9 +133,8 @@ CompactionPolicy Core::compaction_policy() const {
   return metadata.compaction_policy();
 }
 
-void Core::note_metadata_mended() {
+void Core::note_tombstones_accepted() {
   const std::unique_lock lock(index_mutex);
-  metadata_damage.clear();
   durable_tombstones_seen = metadata.value().durable_tombstones();
 }
 

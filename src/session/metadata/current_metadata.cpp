@@ -32,6 +32,7 @@ void CurrentMetadata::set(Metadata fresh, Facts facts) noexcept {
   decay_rules_ = std::move(facts.decay_rules);
   compacted_through_seq_ = facts.compacted_through_seq;
   value_ = std::move(fresh);
+  damage_.clear();
 }
 
 CompactionPolicy CurrentMetadata::compaction_policy() const {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "decay/decay.h"
 #include "json/tree.h"
@@ -34,6 +36,9 @@ class CurrentMetadata {
   // step cannot fail. facts_of() needs no lock.
   [[nodiscard]] Facts facts_of(const Metadata& fresh) const;
   void set(Metadata fresh, Facts facts) noexcept;
+  // The file could not be read, and why; until the next set().
+  void note_damage(std::string why) noexcept { damage_ = std::move(why); }
+  [[nodiscard]] const std::string& damage() const { return damage_; }  // empty: it was read
 
   [[nodiscard]] const Metadata& value() const { return value_; }
   [[nodiscard]] const json::Tree& tree() const { return value_.tree(); }
@@ -58,6 +63,7 @@ class CurrentMetadata {
  private:
   const Settings& settings_;
   Metadata value_;
+  std::string damage_;
   std::shared_ptr<const decay::Rules> decay_rules_;
   uint64_t compacted_through_seq_ = 0;
   std::atomic<int64_t> expiry_ms_{kNeverDue};

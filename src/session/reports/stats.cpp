@@ -78,7 +78,7 @@ json::Tree corruption(const Core& core) {
   tree.set("missing", count(core.index.coverage.missing_count));
   tree.set("torn_tails", count(core.torn_tail_count));
   tree.set("rollback", count(core.rolled_back_count() + core.lost_deletion_count()));
-  tree.set("metadata", json::Tree::boolean(!core.metadata_damage.empty()));
+  tree.set("metadata", json::Tree::boolean(!core.metadata.damage().empty()));
   tree.set("kv", count(core.kv_file.damage_count));
   tree.set("transcript", count(core.transcript_file.damage_count));
   return tree;
@@ -97,6 +97,7 @@ json::Tree index_state(const Core& core) {
 }
 
 Result<json::Tree> stats_now(Core& core) {
+  (void)core.metadata_file.look().ok();  // another process may have mended it
   VARVE_TRY(core.catch_up());
   core.size.measure_capped_files();
   FileFigures files = file_figures(core);

@@ -76,7 +76,6 @@ class Migration {
       note_in(metadata);
       return Status();
     }));
-    core_.note_metadata_mended();
     VARVE_TRY(core_.storage->replace(log::Stream::kEntries, end_,
                                      [&](log::Sink& sink) { return write(sink); }));
     VARVE_TRY(core_.rebuild_of_same_words());

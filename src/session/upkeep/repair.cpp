@@ -174,7 +174,7 @@ class Repair {
       const std::shared_lock lock(core_.index_mutex);
       epoch_ = core_.index_epoch;
       VARVE_TRY(check_index());
-      metadata_lost_ = !core_.metadata_damage.empty();
+      metadata_lost_ = !core_.metadata.damage().empty();
       marks_ = core_.log_marks();
       last_seq_ = core_.last_seq();
       missing_ = core_.index.coverage.missing_count + core_.rolled_back_count();
@@ -207,7 +207,7 @@ class Repair {
       if (has_vectors) metadata.tree().set(kStrayVectors, json::Tree::boolean(true));
       return Status();
     }));
-    core_.note_metadata_mended();
+    core_.note_tombstones_accepted();
     VARVE_TRY(mend_stream(damage_of_entries_, quarantine));
     VARVE_TRY(mend_stream(damage_of_tombstones_, quarantine));
     return core_.rebuild();

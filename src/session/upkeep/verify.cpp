@@ -225,10 +225,9 @@ class Verification {
       legal_to_ = core_.metadata.compacted_through_seq();
       indexed_ = core_.indexed_tail();
       settled_seq_ = std::max(legal_to_, durable_seq);
-      if (!core_.metadata_damage.empty()) {
-        report_.problem_in(
-            log::kMetadataFile, 0, 0,
-            core_.metadata_damage + "; put it in order, or let repair make a new one");
+      if (const std::string& damage = core_.metadata.damage(); !damage.empty()) {
+        report_.problem_in(log::kMetadataFile, 0, 0,
+                           damage + "; put it in order, or let repair make a new one");
       }
       const std::string wrong = wrong_member(core_.metadata.tree());
       if (!wrong.empty())

@@ -52,5 +52,21 @@ TEST_F(MetadataFiles, WhatAnotherProcessWroteStays) {
   EXPECT_EQ(written().get_int64("mine"), 1);
 }
 
+// The figure tells what is, not what once was: whoever watches it would mend what is whole.
+TEST_F(MetadataFiles, IsToldToBeDamagedUntilItIsWrittenAgain) {
+  const auto is_damaged = [](Session& session) {
+    return member(*session.stats(), "corruption").get_bool("metadata");
+  };
+  disk_.write("metadata.json", "{");
+  const auto process = disk_.disk.process(77);
+  const auto writer = disk_.open();
+  const auto reader = disk_.open(process.get());
+  EXPECT_TRUE(is_damaged(*writer));
+  EXPECT_TRUE(is_damaged(*reader));
+  ASSERT_TRUE(writer->sync().ok());
+  EXPECT_FALSE(is_damaged(*writer));
+  EXPECT_FALSE(is_damaged(*reader));
+}
+
 }  // namespace
 }  // namespace varve::session
