@@ -65,7 +65,10 @@ uint32_t Index::add_type(std::string_view type) {
 void Index::note_seq(uint64_t seq, uint64_t settled_seq) {
   if (seq == entry::kNoSeq) return;
   const uint64_t expected = std::max(coverage.last_seq, settled_seq) + 1;
-  if (seq > expected) coverage.missing_count += seq - expected;
+  if (seq > expected) {
+    coverage.missing_count += seq - expected;
+    last_missing_seq = seq - 1;
+  }
   coverage.last_seq = std::max(coverage.last_seq, seq);
 }
 

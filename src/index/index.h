@@ -142,6 +142,10 @@ class Index {
   [[nodiscard]] uint64_t skipped_count() const {
     return coverage.skipped_count + damaged_tombstone_count;
   }
+  // Gaps up to this number are legal by now.
+  void accept_gaps(uint64_t legal_to) noexcept {
+    if (last_missing_seq <= legal_to) coverage.missing_count = 0;
+  }
   // Live and expired rows by type, without the deleted ones.
   [[nodiscard]] std::map<std::string, uint64_t> type_counts() const;
   [[nodiscard]] uint64_t count_of_type(uint32_t number) const {
@@ -212,6 +216,7 @@ class Index {
   Coverage coverage;
   TombstoneMark last_tombstone;          // of those covered
   uint64_t damaged_tombstone_count = 0;  // lines passed over; not in index.bin
+  uint64_t last_missing_seq = 0;         // no missing number is above it; not in index.bin
 
  private:
   friend std::string encode_snapshot(const Index& index);

@@ -246,6 +246,7 @@ class SnapshotReader {
     rows.coverage = index_.coverage;
     rows.last_tombstone = index_.last_tombstone;
     rows.damaged_tombstone_count = index_.damaged_tombstone_count;
+    rows.last_missing_seq = index_.last_missing_seq;
     rows.tombstone_hashes_ = std::move(index_.tombstone_hashes_);
     rows.tombstone_ends_ = std::move(index_.tombstone_ends_);
     rows.tombstone_ids_ = std::move(index_.tombstone_ids_);
@@ -285,6 +286,7 @@ Result<Index> open_snapshot(std::shared_ptr<SnapshotFile> file, const text::Sett
   }
   Index index(text_settings, hash_seed);
   index.coverage = coverage;
+  index.last_missing_seq = coverage.last_seq;
   index.coverage.tombstones_bytes = 0;  // deletions are not in it, whatever it says
   if (header.text_row_count > 0) {
     expect_text(header, index.text_to_extend(), &index.pending_.text);

@@ -207,6 +207,8 @@ class Core {
   [[nodiscard]] std::shared_ptr<const decay::Rules> decay_rules() const;
   [[nodiscard]] CompactionPolicy compaction_policy() const;
   [[nodiscard]] uint64_t deleted_count() const;  // entries that the log still has
+  // Index lock held exclusively: takes what metadata.json says now, also of gaps that were counted.
+  void set_metadata(Metadata fresh);
   // Reads metadata.json again and notes whether the file is damaged by now, which is no failure,
   // and reads what was added to the log.
   Status check_metadata();
@@ -220,6 +222,7 @@ class Core {
     std::string bytes;
     uint64_t generation = 0;
     SnapshotExtent covered;
+    uint64_t gaps_legal_to = 0;  // as its count of missing entries has it
   };
   std::optional<Snapshot> prepare_snapshot(Saving saving);
   // Best effort. A snapshot of a log that was replaced meanwhile is not written: after a purge it

@@ -35,7 +35,8 @@ Result<Core::Snapshot> Core::adopt_compacted(index::Index& compacted, std::strin
   view.tail = {tail.generation, index.coverage.entries_bytes, index.coverage.tombstones_bytes};
   saved.covered = {};                 // index.bin is of the old log
   saved.size_bytes = encoded.size();  // of what the caller is about to put
-  return Snapshot{std::move(encoded), tail.generation, extent_of(index)};
+  return Snapshot{std::move(encoded), tail.generation, extent_of(index),
+                  metadata.compacted_through_seq()};
 }
 
 Status Core::adopt_rebuilt(index::Index& made, const Reading& reading, Words words) {

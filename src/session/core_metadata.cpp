@@ -78,6 +78,11 @@ void Core::follow_durability() {
   durability = prepare_for(wanted).ok() ? wanted : log::Durability::kCommit;
 }
 
+void Core::set_metadata(Metadata fresh) {
+  metadata.set(std::move(fresh));
+  index.accept_gaps(metadata.compacted_through_seq());
+}
+
 // A repair by another process that accepts only gaps leaves the log, and its generation, as it is.
 // Under one lock, so that nobody mends the file between the look and what is noted of it.
 Status Core::check_metadata() {
@@ -86,7 +91,7 @@ Status Core::check_metadata() {
   if (fresh.code() == Code::kFormatVersion) return {};  // who writes is refused
   if (!fresh.ok() && fresh.code() != Code::kCorruption) return std::move(fresh).status();
   if (fresh.ok()) {
-    metadata.set(*std::move(fresh));
+    set_metadata(*std::move(fresh));
   } else {
     metadata.note_damage(fresh.status().message());
   }

@@ -65,6 +65,7 @@ Status Core::load_snapshot() {
   VARVE_TRY_ASSIGN(index::Index loaded, open_snapshot_of_log());
   saved.covered = extent_of(loaded);
   index = std::move(loaded);
+  index.accept_gaps(metadata.compacted_through_seq());
   index_epoch += 1;
   index_from_log = false;
   index_is_whole_ = true;
@@ -138,7 +139,8 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(Saving saving) {
       if (!index.pending().any()) {
         std::string bytes = index::encode_snapshot(index);
         if (index.is_damaged()) return std::nullopt;  // less may have been taken of a list
-        return Snapshot{std::move(bytes), view.tail.generation, extent_of(index)};
+        return Snapshot{std::move(bytes), view.tail.generation, extent_of(index),
+                        metadata.compacted_through_seq()};
       }
     }
     if (!load_sections().ok()) return std::nullopt;
@@ -148,6 +150,11 @@ std::optional<Core::Snapshot> Core::prepare_snapshot(Saving saving) {
 void Core::put_snapshot(const Snapshot& snapshot) {
   const auto tail = storage->tail();  // nobody can replace the log while the lock is held
   if (!tail.ok() || tail->generation != snapshot.generation) return;
+  {
+    const std::shared_lock lock(index_mutex);
+    // Another process has accepted gaps since. The next save knows that.
+    if (metadata.compacted_through_seq() != snapshot.gaps_legal_to) return;
+  }
   const Status put =
       storage->put_document(index::kSnapshotFile, snapshot.bytes, log::DocumentDurability::kNone);
   if (!put.ok()) {

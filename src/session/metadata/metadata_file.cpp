@@ -32,7 +32,7 @@ Result<Metadata> MetadataFile::read() {
 Status MetadataFile::refresh() {
   const std::unique_lock lock(core_.index_mutex);
   VARVE_TRY_ASSIGN(Metadata fresh, read());
-  core_.metadata.set(std::move(fresh));
+  core_.set_metadata(std::move(fresh));
   // Fewer: another process has accepted a loss. More may be of deletions that were not read yet.
   core_.durable_tombstones_seen =
       std::min(core_.durable_tombstones_seen, core_.metadata.value().durable_tombstones());

@@ -183,6 +183,32 @@ TEST_F(Repairing, LinesThatAreMissingAreToldAndNeedARepairByThemselves) {
   EXPECT_FALSE(repair().get_bool("changed", true));
 }
 
+// Who has it open as well counted the gap before it became legal, and must neither go on telling of
+// it nor write the count down for those who open the session next.
+TEST_F(Repairing, WhatWasMissingIsAcceptedByAllWhoHaveItOpen) {
+  const auto missing = [](Session& session) {
+    return member(*session.stats(), "corruption").get_int64("missing", -1);
+  };
+  const std::string text = disk_.bytes(log::kEntriesFile);
+  const auto lines = lines_of(text);
+  disk_.write(log::kEntriesFile, std::string(lines[0]) + std::string(lines[2]) +
+                                     std::string(lines[3]) + std::string(lines[4]));
+  if (disk_.read("index.bin")) disk_.remove("index.bin");
+  const auto process = disk_.disk.process(77);
+  const auto watching = disk_.open(process.get());
+  const auto reading = disk_.open(process.get());
+  EXPECT_EQ(missing(*watching), 1);
+  const auto session = disk_.open();
+  ASSERT_TRUE(session->repair(false)->get_bool("changed"));
+  EXPECT_EQ(missing(*session), 0);
+  EXPECT_EQ(missing(*watching), 0);
+  ASSERT_TRUE(session->add(entry_text("f")).ok());
+  ASSERT_TRUE(reading->get("f").ok()) << "so that its index goes further than the repair";
+  reading->close();
+  EXPECT_EQ(missing(*disk_.open()), 0);
+  EXPECT_EQ(missing(*reading), 0);
+}
+
 // Its number is below one that stands before it, but nobody knows it to be durable.
 TEST_F(Repairing, AnUnfinishedBatchOutOfOrderIsCountedAndKept) {
   const std::string whole = R"({"content":1,"id":"x","schema_version":1,"seq":9,)"
