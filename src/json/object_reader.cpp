@@ -20,6 +20,18 @@ std::string offset_suffix(const Place& place) {
   return " (at byte " + std::to_string(*place.offset) + ")";
 }
 
+std::string without_place(std::string message, const Place& place) {
+  const std::string told = " at byte " + std::to_string(*place.offset);
+  for (const std::string& suffix : {offset_suffix(place), " (in the object" + told + ")"}) {
+    if (!message.ends_with(suffix)) continue;
+    message.resize(message.size() - suffix.size());
+    return message;
+  }
+  // The parser tells it before the member, whose name may be anything.
+  if (const size_t at = message.find(told); at != std::string::npos) message.erase(at, told.size());
+  return message;
+}
+
 }  // namespace
 
 Status invalid_at(std::string_view text, Value value, std::string_view message) {
@@ -33,12 +45,7 @@ Status invalid_at(std::string_view text, Value value, std::string_view message) 
 Status without_offset(const Status& failure) {
   Place place = failure.place();
   if (!place.offset || !place.path.empty()) return failure;
-  std::string message = failure.message();
-  const std::string missing_suffix =
-      " (in the object at byte " + std::to_string(*place.offset) + ")";
-  for (const std::string& suffix : {offset_suffix(place), missing_suffix}) {
-    if (message.ends_with(suffix)) message.resize(message.size() - suffix.size());
-  }
+  std::string message = without_place(failure.message(), place);
   place.offset.reset();
   return {failure.code(), std::move(message), std::move(place)};
 }

@@ -303,6 +303,11 @@ TEST_F(ContextRecord, NoOffsetIsToldOfATextThatTheCallerDoesNotHave) {
   EXPECT_EQ(wrong.detail("member"), "tags[0]") << wrong;
   EXPECT_EQ(wrong.detail("offset"), "") << wrong;
   EXPECT_EQ(wrong.message, "member 'tags[0]': must be a string");
+  // The entry is one level deeper than the payload.
+  const std::string inner = std::string(63, '[') + std::string(63, ']');
+  const Outcome deep = session.record("event", R"({"a":)" + inner + "}").outcome;
+  EXPECT_EQ(deep.status, VARVE_INVALID_ARGUMENT) << deep;
+  EXPECT_TRUE(deep.message.starts_with("nested deeper than 64 levels in 'content.a[0]")) << deep;
   // What is wrong in the payload itself has its place.
   EXPECT_EQ(session.record("event", "[1]").outcome.detail("offset"), "0");
 }

@@ -74,6 +74,17 @@ TEST_F(Transfer, OptionsChooseFormatEntriesAndWhetherToOverwrite) {
   EXPECT_EQ(copy.import_file(target, R"({"format":"chat"})").object().at("refused_total"), 2);
 }
 
+// The entry of a message is one level deeper than the message is.
+TEST_F(Transfer, APlaceInAnEntryThatAMessageBecameIsNotTold) {
+  const std::string inner = std::string(63, '[') + std::string(63, ']');
+  const json::object report =
+      session_.import_lines(R"({"role":"user","content":)" + inner + "}").object();
+  ASSERT_EQ(report.at("refused_total"), 1);
+  const std::string reason(
+      report.at("refused").as_array().front().as_object().at("reason").as_string());
+  EXPECT_TRUE(reason.starts_with("nested deeper than 64 levels in 'content.parts[0]")) << reason;
+}
+
 TEST_F(Transfer, LinksAreFollowedInAndReplacedOut) {
   write_file(path("real"), entry("c") + "\n");
   fs::create_symlink("real", path("link"));

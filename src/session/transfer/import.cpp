@@ -145,7 +145,7 @@ class Import {
   Status take_knowledge(Candidate* candidate) {
     VARVE_TRY_ASSIGN(const json::Tree entry, transfer::entry_of_knowledge(document_.root()));
     candidate->text = entry.canonical();
-    return draft(draft_options_.now_ms, candidate);
+    return json::without_offset(draft(draft_options_.now_ms, candidate));
   }
 
   Status take_message(const transfer::Element& element, Candidate* candidate) {
@@ -154,7 +154,8 @@ class Import {
     const auto time_ms = times_.time_of(element, entry);
     if (time_ms) VARVE_TRY(date_beginning(element.conversation, *time_ms));
     candidate->text = entry.canonical();
-    VARVE_TRY(draft(time_ms.value_or(draft_options_.now_ms), candidate));
+    // An offset would be one in a text that nobody has.
+    VARVE_TRY(json::without_offset(draft(time_ms.value_or(draft_options_.now_ms), candidate)));
     if (!time_ms) undated_.push_back(waiting_.size());
     calls_.note(entry);
     return {};

@@ -167,6 +167,19 @@ TEST(WithoutOffset, LeavesTheRestOfTheFailureAsItIs) {
   EXPECT_EQ(without_offset(other).message(), other.message()) << "not an offset of its own";
 }
 
+TEST(WithoutOffset, IsAlsoOfWhatTheParserRefuses) {
+  const std::string inner = std::string(66, '[') + std::string(66, ']');
+  Document document;
+  const Status deep = document.parse(R"({" at byte 9":)" + inner + "}");
+  ASSERT_TRUE(deep.message().starts_with("nested deeper than 64 levels at byte 77 in '"))
+      << deep.message();
+  const Status told = without_offset(deep);
+  EXPECT_TRUE(told.message().starts_with(R"(nested deeper than 64 levels in '[" at byte 9"])"))
+      << told.message();
+  EXPECT_EQ(told.place().member, deep.place().member);
+  EXPECT_FALSE(told.place().offset);
+}
+
 TEST(WithExample, IsForWhatIsNoObject) {
   constexpr std::string_view kExample = "it looks like {}";
   Place place;
