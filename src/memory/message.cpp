@@ -33,8 +33,11 @@ bool is_role(std::string_view text) {
   return !text.empty() && text.size() <= kRoleBytesMax && text::is_one_line(text);
 }
 
-Status missing_content() {
-  return {Code::kInvalidArgument, "a message needs \"content\"", {.member = "content"}};
+Status missing_content(std::string_view text, json::Value root) {
+  const uint64_t offset = root.document().offset_of(root, text);
+  return {Code::kInvalidArgument,
+          "a message needs \"content\"",
+          {.member = "content", .offset = offset}};
 }
 
 // Many programs write null for what is not there.
@@ -198,7 +201,9 @@ Result<json::Tree> read_message(std::string_view text) {
   if (const auto item_type = transfer::type_of_item(root); !item_type.empty()) {
     message = message_of_item(item_type, message);
   } else if (!root.find("content")) {
-    if (!root.find("role") || !transfer::says_beside_content(message)) return missing_content();
+    if (!root.find("role") || !transfer::says_beside_content(message)) {
+      return missing_content(text, root);
+    }
     message.set("content", json::Tree());
   }
   if (const auto role = root.find("role")) {

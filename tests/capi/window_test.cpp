@@ -390,20 +390,22 @@ TEST(Window, WhatIsNoMessageIsRefusedAndChangesNothing) {
   struct Case {
     const char* message;
     const char* member;
+    const char* offset;
   };
   for (const Case& given :
-       std::vector<Case>{{"[]", ""},
-                         {"{", ""},
-                         {"", ""},
-                         {R"({"role":"user"})", "content"},
-                         {R"({"content":"x","role":7})", "role"},
-                         {R"({"content":"x","role":""})", "role"},
-                         {R"({"content":"x","timestamp":"today"})", "timestamp"},
-                         {R"({"content":"x","timestamp":5})", "timestamp"}}) {
+       std::vector<Case>{{"[]", "", "0"},
+                         {"{", "", "1"},
+                         {"", "", "0"},
+                         {R"( {"role":"user"})", "content", "1"},
+                         {R"({"content":"x","role":7})", "role", "22"},
+                         {R"({"content":"x","role":""})", "role", "22"},
+                         {R"({"content":"x","timestamp":"today"})", "timestamp", "27"},
+                         {R"({"content":"x","timestamp":5})", "timestamp", "27"}}) {
     SCOPED_TRACE(given.message);
     const Outcome outcome = window.add(given.message);
     EXPECT_EQ(outcome.status, VARVE_INVALID_ARGUMENT);
     EXPECT_EQ(outcome.detail("member"), given.member);
+    EXPECT_EQ(outcome.detail("offset"), given.offset);
   }
   EXPECT_EQ(window.add("{\"content\":\"\xFF\"}").status, VARVE_INVALID_ARGUMENT);
   EXPECT_EQ(window.contents(), "message-1");
