@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <span>
+#include <utility>
 
 #include "base/hex.h"
 
@@ -40,6 +42,38 @@ class FileSink final : public Sink {
   std::string buffer_;
 };
 
+// A temporary file on its way to its name. What does not get there is removed, also where memory
+// runs out on the way. Best effort: who opens the directory for writing next removes left-overs.
+class TemporaryFile {
+ public:
+  TemporaryFile(io::Directory& directory, std::string name)
+      : directory_(directory), name_(std::move(name)) {}
+  ~TemporaryFile() {
+    if (is_in_place_) return;
+    try {
+      (void)directory_.remove(name_).ok();
+    } catch (const std::bad_alloc&) {
+      // A left-over, as of a writer that was killed.
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  Status move_to(std::string_view name, bool overwrite) {
+    VARVE_TRY(overwrite ? directory_.rename(name_, name)
+                        : directory_.move_to(name_, directory_, name));
+    is_in_place_ = true;
+    return {};
+  }
+
+ private:
+  io::Directory& directory_;
+  const std::string name_;
+  bool is_in_place_ = false;
+};
+
 // kSizeLimit for a file of more than `limit_bytes`, which somebody may have planted.
 Status refuse_larger(const io::Directory& directory, std::string_view name, uint64_t size_bytes,
                      uint64_t limit_bytes) {
@@ -64,22 +98,14 @@ Status write_new_file(io::Directory& directory, std::string_view name,
 
 Status replace_file(io::Directory& directory, std::string_view name, Random& random,
                     const ReplaceOptions& options, const std::function<Status(Sink&)>& produce) {
-  const std::string temporary = temporary_name(name, random);
-  Status status = write_new_file(directory, temporary, options, produce);
+  TemporaryFile temporary(directory, temporary_name(name, random));
+  VARVE_TRY(write_new_file(directory, temporary.name(), options, produce));
   const bool* syncs_names = options.sync_names_before;
-  if (status.ok() && syncs_names != nullptr && *syncs_names) status = directory.sync();
-  if (status.ok() && options.check_before_rename) status = options.check_before_rename();
-  if (status.ok()) {
-    status = options.overwrite ? directory.rename(temporary, name)
-                               : directory.move_to(temporary, directory, name);
-  }
-  if (!status.ok()) {
-    // Best effort: the next writer removes left-overs.
-    (void)directory.remove(temporary).ok();
-    return status;
-  }
+  if (syncs_names != nullptr && *syncs_names) VARVE_TRY(directory.sync());
+  if (options.check_before_rename) VARVE_TRY(options.check_before_rename());
+  VARVE_TRY(temporary.move_to(name, options.overwrite));
   if (!options.durable || !options.sync_name) return {};
-  status = directory.sync();
+  const Status status = directory.sync();
   if (status.ok()) return {};
   return {Code::kUnknown,
           "the outcome is unknown: the file was replaced, and a power loss may undo that: " +

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <new>
 #include <set>
 #include <string>
 
@@ -63,6 +64,17 @@ TEST_F(AtomicFile, AFileThatShrinksWhileItIsReadIsWhatIsLeft) {
   disk_.set_fault_hook(nullptr);
   ASSERT_TRUE(bytes.ok());
   EXPECT_EQ(*bytes, "o");
+}
+
+TEST_F(AtomicFile, NothingIsLeftOfOneThatMemoryRanOutFor) {
+  const auto produce = [](Sink& sink) -> Status {
+    VARVE_TRY(sink.append(std::string(2'000'000, 'x')));  // more than is gathered before a write
+    throw std::bad_alloc();
+  };
+  const size_t files_before = file_count();
+  EXPECT_THROW((void)replace_file(*directory_, "name", random_, {}, produce), std::bad_alloc);
+  EXPECT_EQ(file_count(), files_before);
+  EXPECT_EQ(disk_.read_file("s/name"), "old");
 }
 
 TEST_F(AtomicFile, ADurableOneSurvivesPowerLoss) {
