@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <new>
 #include <span>
 #include <utility>
@@ -168,6 +169,10 @@ bool holds_only(io::File& file, uint64_t start_bytes, std::string_view bytes) {
 Status outcome_unknown(const Status& cause) {
   return {Code::kUnknown, "the outcome is unknown and writing has stopped: " + cause.message(),
           cause.place()};
+}
+
+bool is_lack_of_descriptors(const Status& status) {
+  return status.place().os_errno == EMFILE || status.place().os_errno == ENFILE;
 }
 
 std::string temporary_name(std::string_view name, Random& random) {

@@ -58,6 +58,10 @@ bool holds_only(io::File& file, uint64_t start_bytes, std::string_view bytes);
 // The answer when a write could be neither finished nor undone: kUnknown.
 Status outcome_unknown(const Status& cause);
 
+// Whether a call failed because no more files can be opened: then it has not tried what it is for,
+// and a sync that failed so has lost nothing.
+bool is_lack_of_descriptors(const Status& status);
+
 // A name for a temporary file of `name`: "<name>.tmp-<16 hex digits>".
 std::string temporary_name(std::string_view name, Random& random);
 // Whether it is one of those. Others are of people, whose files nobody removes.

@@ -41,6 +41,9 @@ Status DirectoryStorage::append_transcript_and_sync(io::File& file, uint64_t sta
   if (!durable) return {};
   Status synced = make_transcript_durable(file);
   if (synced.ok()) return {};
+  // No sync failed, so the file is good without this entry.
+  const bool is_lack = is_lack_of_descriptors(synced);
+  if (is_lack && cut_transcript(file, start_bytes, bytes).ok()) return synced;
   if (holds_only(file, start_bytes, bytes)) {
     const Status healed = heal_transcript_without(file, start_bytes, bytes.size());
     if (healed.ok()) {
@@ -82,7 +85,8 @@ Status DirectoryStorage::sync_transcript() {
   VARVE_TRY_ASSIGN(const io::FileInfo info, (*file)->info());
   if (info.identity == transcript_synced_ && info.size_bytes == transcript_synced_bytes_) return {};
   VARVE_TRY(tell_suspect());
-  return make_transcript_durable(**file).ok() ? Status() : heal_transcript(**file);
+  Status durable = make_transcript_durable(**file);
+  return durable.ok() || is_lack_of_descriptors(durable) ? durable : heal_transcript(**file);
 }
 
 // Copies what the kernel still has, and the disk may have lost, into a new file: without the

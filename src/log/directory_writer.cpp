@@ -144,8 +144,12 @@ Status DirectoryStorage::append_and_sync(io::File& file, const Asked& asked,
     publish(stream == Stream::kEntries ? asked.end_bytes() : state_.durable_bytes, last_seq);
     return {};
   }
+  // No sync failed, so the file is good without these lines.
+  const bool is_ours = holds_only(file, start_bytes, lines);
+  const bool is_lack = is_lack_of_descriptors(synced);
+  if (is_lack && is_ours && cut(stream, file, start_bytes).ok()) return synced;
   // The kernel has dropped the unwritten pages, or does not tell: never sync this file again.
-  if (holds_only(file, start_bytes, lines)) {
+  if (is_ours) {
     const Status healed = heal_without(stream, start_bytes, lines.size());
     if (healed.ok()) {
       return std::move(synced).with_context("nothing was added because the disk did not take it");
@@ -281,7 +285,8 @@ Status DirectoryStorage::sync_stream(Stream stream) {
   const std::shared_ptr<io::File> file = snapshot_of(stream).file;
   if (!file) return {};
   VARVE_TRY(tell_suspect());
-  return make_durable(*file, stream).ok() ? Status() : heal_all(stream);
+  Status durable = make_durable(*file, stream);
+  return durable.ok() || is_lack_of_descriptors(durable) ? durable : heal_all(stream);
 }
 
 // What is durable is answered as durable, even if that cannot be written down: taken back because

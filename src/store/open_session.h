@@ -1,12 +1,12 @@
 // How parts of the store get at its sessions.
 #pragma once
 
-#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "log/atomic_file.h"
 #include "session/session.h"
 
 namespace varve::store {
@@ -18,8 +18,6 @@ using OpenSession = std::function<Result<std::shared_ptr<session::Session>>(cons
 using FindOpen = std::function<std::shared_ptr<session::Session>(const std::string& id)>;
 
 // Too many files are open, in this process or in the system. It says nothing of the session.
-inline bool is_lack_of_descriptors(const Status& status) {
-  return status.place().os_errno == EMFILE || status.place().os_errno == ENFILE;
-}
+using log::is_lack_of_descriptors;
 
 }  // namespace varve::store

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/simulated.h"
+#include "log/atomic_file.h"
 #include "log/directory_storage.h"
 #include "storage_disk.h"
 #include "support/environment.h"
@@ -184,6 +185,28 @@ TEST_F(Durable, ThatVectorsWereRemovedIsWhereSomebodyElseRemovedThem) {
   ASSERT_TRUE(lock(*other_).ok());
   EXPECT_TRUE(other_->remove_vectors().ok());
   EXPECT_EQ(kept("vectors.bin"), "(none)");
+}
+
+// A name is synced by a descriptor of its own. Where there is none, no sync has failed: nothing is
+// to be copied, for which there is none either, and writing goes on when there are some again.
+TEST_F(Durable, WantOfDescriptorsIsNoFailedSync) {
+  ASSERT_TRUE(lock(*storage_).ok());
+  ASSERT_TRUE(append(*storage_, Stream::kVectors, "vector").ok());
+  bool is_lacking = true;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool needs_one =
+        operation.kind == io::OperationKind::kSyncDirectory ||
+        (operation.kind == io::OperationKind::kOpen && is_temporary_name(operation.name));
+    if (is_lacking && needs_one) return io::Fault{EMFILE};
+    return std::nullopt;
+  });
+  EXPECT_EQ(append(*storage_, Stream::kTombstones, "gone\n", true).place().os_errno, EMFILE);
+  EXPECT_EQ(storage_->sync(1).place().os_errno, EMFILE);
+  is_lacking = false;
+  EXPECT_EQ(disk_.read_file("s/tombstones.jsonl").value_or(""), "") << "it was refused";
+  EXPECT_TRUE(append(*storage_, Stream::kTombstones, "other\n", true).ok());
+  EXPECT_TRUE(storage_->sync(1).ok());
+  EXPECT_EQ(kept("tombstones.jsonl"), "other\n");
 }
 
 // --- a session whose maker was killed before its name was durable --------------------------------
