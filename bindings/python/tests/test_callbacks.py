@@ -289,6 +289,24 @@ def test_a_callback_that_is_replaced_or_cleared_is_dropped(store, session):
     assert [ref() for ref in alive[-1]] == [None] * 4
 
 
+def test_a_counter_set_while_another_thread_clears_is_set_or_gone(store, session, monkeypatch):
+    """The library called it, and it was gone here: every context failed until another was set."""
+    session.record("user_message", {"content": "tea"})
+    tell = store._api.varve_store_set_token_counter
+    other = threading.Thread(target=store.set_token_counter, args=[lambda text: 7])
+
+    def tell_and_let_the_other(handle, function, *rest):
+        status = tell(handle, function, *rest)
+        if not function:
+            other.start()
+            other.join(0.2)  # it has to wait until the counter is cleared
+        return status
+    monkeypatch.setattr(store._api, "varve_store_set_token_counter", tell_and_let_the_other)
+    store.set_token_counter(None)
+    other.join()
+    assert session.build_context()["token_count"] == 7
+
+
 def test_a_callback_that_is_refused_leaves_the_one_before(store):
     seen = []
     store.set_log(lambda level, line: seen.append("first"), varve.LOG_INFO)

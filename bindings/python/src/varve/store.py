@@ -6,6 +6,7 @@ import json
 import logging
 import operator
 import os
+import threading
 import time
 import weakref
 from typing import Any, Callable, Dict, Iterator, Optional, Union, cast
@@ -43,6 +44,10 @@ class Store(Handle):
         self._log = callbacks.Slot(callbacks.log)
         self._clock = callbacks.Slot(callbacks.clock)
         self._tokens = callbacks.Slot(callbacks.token_counter)
+        # Held while the counter, and what the library knows of it, change: else one that is set
+        # while another thread clears could be told to the library and gone here. A signal's
+        # handler may come to it twice.
+        self._setting_tokens = threading.RLock()
         self._uri = os.fspath(uri)
         given = _call.text(self._uri)
         self._handle = _call.call_handle(self._api, self._api.varve_store_open,
@@ -196,7 +201,8 @@ class Store(Handle):
     def set_token_counter(self, count: Optional[callbacks.TokenCounter]) -> None:
         """Counts tokens by `count(text)`, as the model that reads contexts does. What it raises
         ends Session.build_context with CallbackFailed. None: the built-in estimate."""
-        self._register(self._tokens, count, self._api.varve_store_set_token_counter)
+        with self._setting_tokens:
+            self._register(self._tokens, count, self._api.varve_store_set_token_counter)
 
     def _register(self, slot: callbacks.Slot, given: Optional[Callable[..., Any]],
                   function: _call.Function, *before: Any) -> None:
