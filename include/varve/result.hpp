@@ -28,6 +28,9 @@ class Error : public std::runtime_error {
       : std::runtime_error(message),
         status_(status),
         details_(std::make_shared<const std::string>(std::move(details))) {}
+  // A move copies: what was moved from tells of the failure, too. Nothing is allocated for it.
+  Error(const Error &) = default;
+  Error &operator=(const Error &) = default;
 
   [[nodiscard]] varve_status_t status() const noexcept { return status_; }
   // The name of the status, "VARVE_NOT_FOUND" for example.

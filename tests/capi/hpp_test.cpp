@@ -319,6 +319,18 @@ TEST(Hpp, WhatIsMovedFromHasNoHandle) {
   EXPECT_EQ(thrown([&] { (void)taken.open_session("s"); }), VARVE_NOT_FOUND);
 }
 
+TEST(Hpp, AFailureThatWasMovedFromStillTells) {
+  varve::Error error(VARVE_IO, "cannot read", R"({"path":"a"})");
+  const varve::Error taken = std::move(error);
+  EXPECT_EQ(taken.details(), R"({"path":"a"})");
+  EXPECT_EQ(error.details(), taken.details());  // NOLINT: that is what is tested
+  EXPECT_STREQ(error.what(), "cannot read");
+  auto refused = varve::checked::Window::make(0);
+  const auto moved = std::move(refused);
+  EXPECT_FALSE(refused);  // NOLINT
+  EXPECT_EQ(refused.error().details(), moved.error().details());
+}
+
 TEST(Hpp, FunctionsMoveWithTheStoreThatIsAssigned) {
   const auto held_by_first = std::make_shared<int>();
   const auto held_by_second = std::make_shared<int>();
