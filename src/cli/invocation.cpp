@@ -118,7 +118,7 @@ Result<bool> has_store(const std::string& directory) {
 
 std::string Invocation::directory() const { return root_directory(globals_.root); }
 
-void Invocation::start() {
+void Invocation::look_at_terminals() {
   out_terminal_ = Terminal::detect(out_.descriptor(), globals_.color);
   err_terminal_ = Terminal::detect(err_.descriptor(), globals_.color);
 }

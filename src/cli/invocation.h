@@ -48,8 +48,8 @@ class Invocation {
   Invocation(Globals& globals, Output& out, Output& err)
       : globals_(globals), out_(out), err_(err) {}
 
-  // Called after the command line is read: looks at the terminals.
-  void start();
+  // Called after the command line is read, and where a terminal may have another size since.
+  void look_at_terminals();
 
   [[nodiscard]] const Globals& globals() const { return globals_; }
   [[nodiscard]] bool json() const { return globals_.json; }

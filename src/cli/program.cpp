@@ -73,7 +73,7 @@ class Program {
     if (globals_.root.empty()) globals_.root = environment("VARVE_ROOT");
     if (globals_.root.empty()) globals_.root = "memory";
     globals_.environment_session = environment("VARVE_SESSION");
-    invocation_.start();
+    invocation_.look_at_terminals();
     invocation_.set_usage_hint(help_hint());
     const int code = mistake ? invocation_.fail(*mistake) : run_within_memory();
     invocation_.warn_of_the_rest();

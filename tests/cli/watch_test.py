@@ -22,13 +22,16 @@ class Live:
 
     def __init__(self, test, *words):
         self.main_end, self.other_end = pty.openpty()
-        fcntl.ioctl(self.other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        self.resize(rows=24, columns=100)
         self.before = termios.tcgetattr(self.other_end)
         self.process = subprocess.Popen(
             [program(), "watch", *words], stdin=self.other_end, stdout=self.other_end,
             stderr=self.other_end, env=test.environment(TERM="xterm"), start_new_session=True)
         self.output = ""
         test.addCleanup(self.end)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.other_end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read_until(self, pattern):
         """What came up to and with the pattern; it is taken off."""
@@ -233,6 +236,17 @@ class OnATerminal(CliTest):
                 self.assertNotEqual(termios.tcgetattr(live.other_end), live.before)
                 live.process.send_signal(number)
                 self.check_restored(live)
+
+    def test_the_picture_fits_a_terminal_of_another_size(self):
+        live = Live(self, "--interval", "3600")
+        live.read_until("q quits, space refreshes")
+        live.resize(rows=10, columns=30)
+        live.process.send_signal(signal.SIGWINCH)
+        picture = live.read_until("q quits, space refreshes")
+        lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", picture).splitlines()
+        self.assertLessEqual(max(len(line) for line in lines), 30, lines)
+        live.type("q")
+        self.check_restored(live)
 
     def test_rows_fit_the_height(self):
         for number in range(40):

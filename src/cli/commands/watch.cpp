@@ -246,6 +246,7 @@ int run_watch(Invocation& invocation, const WatchOptions& options) {
   LiveScreen screen(invocation.out(), is_live);
   for (int64_t number = 1;; ++number) {
     if (Outcome outcome = watch.look()) return invocation.fail(*outcome);
+    invocation.look_at_terminals();
     const size_t height = screen.height();
     screen.begin_frame();
     watch.print(height > kLinesBesidesRows ? height - kLinesBesidesRows : height);
