@@ -356,6 +356,52 @@ def test_after_a_fork_the_childs_calls_are_refused(tmp_path):
         session.add(ENTRY)
 
 
+BUSY_AT_A_FORK = {
+    "making": ("varve.callbacks.log = lambda slot: wait() or make(slot)",
+               "varve.Store('memory:').set_log(print)",
+               "with varve.Store('memory:') as mine: mine.set_log(print)"),
+    "loading": ("varve._library._find = lambda path: wait() or find(path)",
+                "varve.Store('memory:')",
+                "varve._library._find = find; varve.Store('memory:').close()"),
+    "setting": ("store = varve.Store('memory:'); store._register = wait",
+                "store.set_token_counter(len)",
+                "del store._register; refused(lambda: store.set_token_counter(len))")}
+
+
+@pytest.mark.parametrize("what", BUSY_AT_A_FORK)
+def test_a_child_does_not_wait_for_a_thread_that_it_does_not_have(run, what):
+    """What this thread was in the midst of would never end in the child."""
+    prepare, thread, child = BUSY_AT_A_FORK[what]
+    assert run(f"""
+import os, signal, threading, varve
+from varve import _library, callbacks
+make, find, begun, forked = callbacks.log, _library._find, threading.Event(), threading.Event()
+
+def wait(*_):
+    begun.set()
+    forked.wait()
+
+def refused(call):
+    try:
+        call()
+    except varve.Forked:
+        return
+    raise AssertionError("a call with the parent's store")
+
+{prepare}
+threading.Thread(target=lambda: {thread}).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(5)
+    callbacks.log = make
+    {child}
+else:
+    print(os.waitpid(child, 0)[1])
+    forked.set()
+""") == "0\n"
+
+
 def in_child(path, inherited, results):
     """What another process does: with the parent's session, if it has one, and its own."""
     seen = "nothing inherited"

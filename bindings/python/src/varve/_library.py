@@ -16,6 +16,15 @@ _loaded: Optional[_raw.Functions] = None
 _loaded_path = ""
 
 
+def _forked() -> None:
+    """A thread that is not in the child may have been loading."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 def file_names() -> List[str]:
     """What the library is called, most exact first."""
     version = _raw.ABI_VERSION

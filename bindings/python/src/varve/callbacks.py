@@ -14,7 +14,7 @@ import logging
 import operator
 import threading
 import time
-from typing import Any, Callable, Dict, Optional, Union, cast
+from typing import Any, Callable, Dict, List, Optional, Union, cast
 
 from . import _raw, _signals
 from .reports import LogLine
@@ -28,7 +28,6 @@ LOGGING_LEVELS = {_raw.VARVE_LOG_DEBUG: logging.DEBUG, _raw.VARVE_LOG_INFO: logg
                   _raw.VARVE_LOG_WARN: logging.WARNING, _raw.VARVE_LOG_ERROR: logging.ERROR}
 
 _failures = threading.local()
-_making = threading.Lock()
 _is_ending = False
 
 
@@ -85,12 +84,12 @@ class Slot:
     made when it is first needed: the function may be replaced while another thread is in the one
     before."""
 
-    __slots__ = ("function", "_make", "_trampoline")
+    __slots__ = ("function", "_make", "_trampolines")
 
     def __init__(self, make: Callable[[Slot], Any]):
         self.function: Optional[Callable[..., Any]] = None
         self._make = make
-        self._trampoline: Any = None
+        self._trampolines: List[Any] = []
 
     def set(self, function: Optional[Callable[..., Any]], register: Callable[[Any], None]) -> None:
         """Makes a function, or none, the one that is called; `register` tells the library. When it
@@ -99,14 +98,14 @@ class Slot:
             raise TypeError(f"a function or None is needed, not {type(function).__name__}")
         if function is not None:
             _check_may_register()
-        with _making:
-            if self._trampoline is None:
-                self._trampoline = self._make(self)
+        if not self._trampolines:
+            self._trampolines.append(self._make(self))
+        trampoline = self._trampolines[0]  # of those that several threads made at once
         before = self.function
         if function is not None:
             self.function = function
         try:
-            register(self._trampoline if function is not None else type(self._trampoline)())
+            register(trampoline if function is not None else type(trampoline)())
         except BaseException:
             self.function = before
             raise

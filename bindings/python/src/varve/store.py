@@ -224,6 +224,17 @@ _open_stores: weakref.WeakValueDictionary[int, Store] = weakref.WeakValueDiction
 _closings: Dict[object, int] = {}  # those that have not returned yet: the process of each
 
 
+def _forked() -> None:
+    """A thread that is not in the child may have been setting a token counter."""
+    for reference in _open_stores.valuerefs():
+        store = reference()
+        if store is not None:
+            store._setting_tokens = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 def _close(api: _raw.Functions, handle: int) -> None:
     closing = object()
     _closings[closing] = os.getpid()
