@@ -193,7 +193,10 @@ Result<Catalog::Sessions> Catalog::find(const Wanted& wanted) {
     // A line that was passed over, by whoever it was, or is gone may be the one that matters.
     const bool has_loss = counters_.lines_skipped.exchange(0) > 0 || (*log)->lost_line_count() > 0;
     if (has_loss) found = Status(Code::kCorruption, "damaged");
-    if (found.ok()) return found;
+    if (found.ok()) {
+      found->log = *log;
+      return found;
+    }
     forget_log();
     if (found.code() == Code::kNotFound) continue;  // it was dropped; there may be a new one
     if (is_of_environment(found.code())) break;
@@ -298,7 +301,11 @@ struct Catalog::Part {
 Status Catalog::take(const Sessions& found, const OpenSession& open) {
   const std::unique_lock one_at_a_time(taking_, std::try_to_lock);
   if (found.untold.empty() || !one_at_a_time.owns_lock()) return {};
-  VARVE_TRY_ASSIGN(const auto log, open_or_create_log());
+  // Another log than the one that was asked may lack more, and would hide it from then on.
+  std::shared_ptr<session::Session> log = found.log;
+  if (!log) {
+    VARVE_TRY_ASSIGN(log, open_or_create_log());
+  }
   const std::span<const Untold> all = found.untold;
   for (size_t i = 0; i < all.size(); i += kTakenAtOnce) {
     const auto part = all.subspan(i, std::min(kTakenAtOnce, all.size() - i));

@@ -65,10 +65,13 @@ class Catalog final : public session::CatalogNotes {
     // What take() should cover: changed sessions, then rows, the oldest first. Empty when covering
     // is not worth it.
     std::vector<Untold> untold;
+    // The log that these are missing in. Null: it is all sessions, which any log may take.
+    std::shared_ptr<session::Session> log;
   };
   Result<Sessions> find(const Wanted& wanted);
 
   // Covers what find() found to be worth it, unless another thread of this store is doing so.
+  // kNotFound when the log was dropped since.
   Status take(const Sessions& found, const OpenSession& open);
 
   Status note_change(const session::ChangingSession& session) override;

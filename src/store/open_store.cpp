@@ -143,7 +143,8 @@ void OpenStore::catalog(const Catalog::Sessions& found) noexcept {
     const Status taken =
         catalog_.take(found, [this](const std::string& id) { return open_even_expired(id); });
     const bool is_possible = taken.code() != Code::kUnsupported && taken.code() != Code::kReadOnly;
-    if (!taken.ok() && is_possible) {
+    const bool was_dropped = taken.code() == Code::kNotFound;  // the next query makes another
+    if (!taken.ok() && is_possible && !was_dropped) {
       events_.post(session::Level::kWarn, "store", "", "no catalog: " + taken.message());
     }
   } catch (const std::bad_alloc&) {

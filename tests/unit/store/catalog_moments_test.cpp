@@ -344,5 +344,45 @@ TEST_F(CatalogCrashes, TwoProcessesFindWhatEitherAdds) {
   }
 }
 
+// Another thread of the store finds that the catalog takes nothing while a query asks the sessions
+// that came since it was made: one made of these alone would hide all others.
+TEST_F(CatalogFixture, WhatAQueryFoundInACatalogThatIsDroppedMeanwhileMakesNoNewOne) {
+  const auto store = open(disk_);
+  make_many(*store);
+  ASSERT_EQ(count_of(*store), int64_t{kMany});
+  for (size_t i = kMany; i < 2 * kMany; ++i) {
+    make(*store, session_name(i));
+    add(*store, session_name(i), "first-" + session_name(i), "common");
+  }
+  std::string lines;
+  store->set_log(
+      session::Level::kWarn,
+      [](void* data, int32_t, const char* line, size_t len) {
+        static_cast<std::string*>(data)->append(line, len);
+      },
+      &lines);
+  bool is_dropping = false;
+  bool was_dropped = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (!was_dropped && operation.path.find("sessions/s60/") != std::string::npos) {
+      was_dropped = is_dropping = true;
+      add(*store, "s9", "second-s9", "common");
+      is_dropping = false;
+    }
+    const bool is_of_catalog = operation.path.find("catalog/memory.jsonl") != std::string::npos;
+    const bool is_refused = is_dropping && operation.kind == io::OperationKind::kAppend;
+    return is_of_catalog && is_refused ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  const auto asked = [&] { return ask(*store, kRare).ids; };
+  EXPECT_EQ(asked(), (CatalogIds{"first-s0", "first-s1"}));
+  disk_.set_fault_hook({});
+  ASSERT_TRUE(was_dropped);
+  store->deliver_events();
+  store->set_log(session::Level::kWarn, nullptr, nullptr);
+  EXPECT_EQ(lines.find("no catalog"), std::string::npos) << "the next query makes another";
+  EXPECT_EQ(asked(), (CatalogIds{"first-s0", "first-s1"}));
+  EXPECT_EQ(count_of(*store), 2);
+}
+
 }  // namespace
 }  // namespace varve::store
