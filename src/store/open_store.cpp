@@ -115,6 +115,7 @@ Result<json::Tree> OpenStore::sweep() {
   context.clock = &clock_;
   context.open = [this](const std::string& id) { return open_even_expired(id); };
   context.remove = [this](const std::string& id) { return remove_expired(id); };
+  context.note_change = [this](const std::string& id) { totals_.note_change(id); };
   context.remove_dead_rows = [this]() -> Status {
     VARVE_TRY(engine_->remove_dead_rows());
     return catalog_.drop();  // it knows rows of the list before, and has what writers told it

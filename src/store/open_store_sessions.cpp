@@ -21,18 +21,28 @@ Status check_session_id(std::string_view id) { return check_id(id, "a session id
 // Until it is saved, the store can find it. It is not kept open then, though a query asked it.
 class SavedAtEnd {
  public:
-  SavedAtEnd(OpenStore::SessionPointer session, KeptSessions* kept)
-      : session_(std::move(session)), kept_(kept) {}
+  SavedAtEnd(OpenStore::SessionPointer session, KeptSessions* kept, SessionTotals* totals)
+      : session_(std::move(session)), kept_(kept), totals_(totals) {}
   ~SavedAtEnd() {
     session_->close();
+    note_change();
     kept_->let_go(session_->id());
   }
   SavedAtEnd(const SavedAtEnd&) = delete;
   SavedAtEnd& operator=(const SavedAtEnd&) = delete;
 
  private:
+  void note_change() noexcept {
+    try {
+      totals_->note_change(session_->id());
+    } catch (const std::bad_alloc&) {
+      // Its figures are old until the next look at all sessions.
+    }
+  }
+
   const OpenStore::SessionPointer session_;
   KeptSessions* const kept_;
+  SessionTotals* const totals_;
 };
 
 // A session with this id that belongs to another user or agent is not the one asked for.
@@ -223,7 +233,7 @@ Result<OpenStore::SessionPointer> OpenStore::for_the_host(const SessionPointer& 
   const bool is_known = found != open_.end() && found->second.session.lock() == session;
   SessionPointer of_host = is_known ? found->second.of_host.lock() : nullptr;
   if (of_host) return of_host;
-  of_host = SessionPointer(std::make_shared<SavedAtEnd>(session, &kept_), session.get());
+  of_host = SessionPointer(std::make_shared<SavedAtEnd>(session, &kept_, &totals_), session.get());
   if (is_known) found->second.of_host = of_host;
   return of_host;
 }

@@ -3,8 +3,8 @@
 //
 // Looking at all sessions takes about 15 us each. So what was found stays valid for a hundred times
 // as long as finding it took: at most a hundredth of the time is spent looking. A session that this
-// store opens, closes or deletes meanwhile is counted as it is: it is left out, or read again
-// alone.
+// store opens, closes, sweeps or deletes meanwhile is counted as it is: it is left out, or read
+// again alone.
 //
 // Threads: any.
 #pragma once
@@ -34,8 +34,8 @@ class SessionTotals {
   // Totals of all sessions except those that are `open`, or of those found the last time.
   Result<Totals> of_others(log::Engine& engine, const std::unordered_set<std::string>& open);
 
-  // This session was opened or deleted here: what was found of it no longer counts. Never waits for
-  // a look.
+  // This session was opened, closed, swept or deleted here: what was found of it no longer counts.
+  // Never waits for a look.
   void note_change(const std::string& id);
 
  private:

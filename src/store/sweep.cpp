@@ -102,6 +102,7 @@ class Sweep {
     if (session->expired_entry_count() == 0) return {};
     const uint64_t had_bytes = vector_bytes(*session).value_or(0);
     VARVE_TRY_ASSIGN(const json::Tree report, session->compact({}));
+    context_.note_change(id);
     const uint64_t has_bytes = vector_bytes(*session).value_or(had_bytes);
     compacted_ += 1;
     dropped_ += report.get("dropped")->get_count("expired");

@@ -17,7 +17,8 @@ struct SweepContext {
   OpenSession open;  // also a session that has expired
   // kConflict when the session turned out not to have expired.
   std::function<Status(const std::string& id)> remove;
-  std::function<Status()> remove_dead_rows;  // of the list
+  std::function<void(const std::string& id)> note_change;  // of a session that stays
+  std::function<Status()> remove_dead_rows;                // of the list
 };
 
 // Returns the report of varve_store_sweep. A session that cannot be swept is listed in its problems

@@ -274,6 +274,31 @@ TEST_F(StoreMetrics, CountEachSessionOnceWhenItIsOpenedAndClosed) {
   EXPECT_EQ(counted(), (std::vector<int64_t>{2, 0, 0}));
 }
 
+// A query has it open already when the host opens it, and a sweep when it compacts it.
+TEST_F(StoreMetrics, CountWhatChangedInASessionThatAQueryKeepsOpen) {
+  {
+    const auto store = open();
+    for (const std::string id : {"s1", "s2"}) {
+      ASSERT_TRUE(store->create_session(R"({"session_id":")" + id + R"("})").ok());
+    }
+    const auto session = *store->open_session("s2");
+    ASSERT_TRUE(session->add(R"({"type":"message","content":"tea","ttl_seconds":1})").ok());
+  }
+  const auto store = open();
+  ASSERT_TRUE(store->query("{}").ok());
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (operation.path.ends_with("metadata.json")) clock_.advance_ms(1000);
+    return std::nullopt;
+  });
+  const auto entry_count = [&] { return metrics(*store).get_int64("memory.entries.total"); };
+  EXPECT_EQ(entry_count(), 1);
+  add(**store->open_session("s1"), "a");
+  EXPECT_EQ(entry_count(), 2) << "opened by the host, and closed";
+  clock_.advance_ms(2000);
+  ASSERT_EQ(store->sweep()->get_int64("entries_dropped"), 1);
+  EXPECT_EQ(entry_count(), 1) << "swept";
+}
+
 TEST_F(StoreMetrics, CountExpiredEntriesWhetherOpenOrNot) {
   const auto store = open();
   auto session = *store->create_session(R"({"session_id":"s1"})");

@@ -22,6 +22,7 @@ class SharedCalls : public testing::Test {
     context_.clock = &clock_;
     context_.open = [this](const std::string& id) { return open(id); };
     context_.remove = [this](const std::string& id) { return Status(removed_[id], "removed"); };
+    context_.note_change = [](const std::string&) {};
   }
   void list(const std::string& id) {
     EXPECT_TRUE(engine_.create({id, "", "", clock_.now_ms()}, "{}").ok());
