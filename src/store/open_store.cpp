@@ -265,6 +265,7 @@ Result<json::Tree> OpenStore::restore(std::string_view path, std::string_view op
   };
   steps.refresh = [&](const std::string& id) -> Result<uint64_t> {
     forget(id, replaced);
+    quota_.forget();
     events_.post(session::Level::kInfo, "store", id, "session restored");
     VARVE_TRY_ASSIGN(const auto session, open_session(id));
     const Status saved = session->update("{}");  // its present counts

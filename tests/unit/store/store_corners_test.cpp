@@ -341,5 +341,25 @@ TEST_F(StoreCorners, AnExportHasTheMetadataThatAnotherProcessWrote) {
   EXPECT_EQ(exported->get("session")->get_string("title"), "theirs");
 }
 
+// At once, and not only when the user is counted again. What it replaces no longer does.
+TEST_F(StoreCorners, WhatIsRestoredCountsForItsUser) {
+  const std::string text(8'000, 'x');
+  const auto store = open("store", R"({"storage":{"max_user_size_mb":0.02}})");
+  ASSERT_TRUE(make(*store, "large", "u").ok());
+  ASSERT_TRUE(make(*store, "small", "u").ok());
+  add(*store, "large", text);
+  ASSERT_TRUE(store->back_up("copy", "").ok());
+  const auto try_to_add = [&] {
+    const auto session = *store->open_session("small");
+    return session->add(R"({"type":"finding","content":")" + text + "\"}").code();
+  };
+  ASSERT_TRUE(store->delete_session("large").ok());
+  EXPECT_EQ(try_to_add(), Code::kOk);
+  ASSERT_TRUE(store->restore("copy", R"({"sessions":["large"]})").ok());
+  EXPECT_EQ(try_to_add(), Code::kSizeLimit);
+  ASSERT_TRUE(store->restore("copy", R"({"sessions":["small"],"overwrite":true})").ok());
+  EXPECT_EQ(try_to_add(), Code::kOk);
+}
+
 }  // namespace
 }  // namespace varve::store
