@@ -318,6 +318,18 @@ TEST_P(CompactionSuite, APurgeWithNothingGoneKeepsEverything) {
   EXPECT_EQ(found("word"), 1u);
 }
 
+// A ranked wildcard finds other forms of the words that it matches.
+TEST_P(CompactionSuite, AfterAPurgeNoWildcardMatchesAWordThatOnlyTheForgottenHad) {
+  ASSERT_TRUE(session_->add(entry_text("a", "they sailed")).ok());
+  ASSERT_TRUE(session_->add(entry_text("b", "he sails")).ok());
+  ASSERT_EQ(found("*ailed"), 2u);
+  ASSERT_TRUE(session_->remove("a", "").ok());
+  ASSERT_EQ(found("*ailed"), 1u);
+  compact(purge());
+  EXPECT_EQ(found("*ailed"), 0u);
+  EXPECT_EQ(found("*ails"), 1u);
+}
+
 TEST_P(CompactionSuite, WhatWasForgottenTwiceIsPurgedOnce) {
   add("a");
   add("b");
