@@ -387,8 +387,10 @@ class Functions:
         @param[in]  options_json   {"sessions":[ID],"delete_missing":true}, both optional; NULL or empty
                                    for none. sessions: only these, at least one; the copies of others
                                    stay as they are. delete_missing: unless it is false, copies of
-                                   sessions that are no longer in the store are removed. If the store
-                                   never had any of them (another store, or one that was opened empty by
+                                   sessions that were dropped or have expired are removed; if it is
+                                   true, also of those that are gone though nobody dropped them, and one
+                                   of a session that was made anew since is replaced. If the store never
+                                   had any of them (another store, or one that was opened empty by
                                    mistake), the call is refused unless delete_missing is given.
         @param[in]  options_len    [bytes] or VARVE_NUL_TERMINATED.
         @param[out] report_out     {"sessions","copied","appended","unchanged","removed","bytes",
@@ -396,9 +398,10 @@ class Functions:
                                    "copied"}]}. sessions: copied whole, appended to or unchanged; bytes
                                    and entries: what was written. A session that cannot be read, or has
                                    lost all its entries or deletions that its copy has, keeps the copy it
-                                   has and is a problem with "copied":false; so is one whose copy is of
-                                   a newer version, or cannot be written to because something else has
-                                   the name of one of its files.
+                                   has and is a problem with "copied":false; so is one that is gone
+                                   though nobody dropped it, also where another was made under its id
+                                   since, and one whose copy is of a newer version, or cannot be written
+                                   to because something else has the name of one of its files.
                                    Damaged lines and files are copied as they are and are a problem with
                                    "copied":true, as are entries missing in the middle or at the end of
                                    the log, and deletions.
