@@ -314,24 +314,42 @@ Status DirectoryEngine::drop(std::string_view session_id, const DropWanted& want
 }
 
 // So that nobody takes the session for a lost one. Before the session goes: whoever is killed in
-// between, or told of a failure, drops it again. On a full disk it goes all the same.
-Status DirectoryEngine::note_drop(std::string_view session_id, int64_t deadline_us) {
+// between, or told of a failure, drops it again. False: the disk has no room for that; the session
+// goes all the same, and makes some.
+Result<bool> DirectoryEngine::note_drop(std::string_view session_id, int64_t deadline_us) {
   Status noted = registry_->note_drop(session_id, deadline_us);
+  if (noted.code() == Code::kNoSpace) return false;
   const bool has_no_list = noted.code() == Code::kNotFound;
-  return noted.code() == Code::kNoSpace || has_no_list ? Status() : noted;
+  if (!noted.ok() && !has_no_list) return noted;
+  return true;
+}
+
+// Best effort: a session that is gone is answered as dropped.
+void DirectoryEngine::note_drop_late(std::string_view session_id, int64_t deadline_us) noexcept {
+  try {
+    (void)note_drop(session_id, deadline_us).ok();
+  } catch (const std::bad_alloc&) {
+    // A backup then takes it for lost, and says so.
+  }
 }
 
 Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view session_id,
                                     const DropWanted& wanted, int64_t deadline_us) {
   bool has_its_name = true;
   Status status = agree_to_drop(storage, wanted);
-  if (status.ok()) status = note_drop(session_id, deadline_us);
+  bool is_noted = false;
+  if (status.ok()) {
+    const auto noted = note_drop(session_id, deadline_us);
+    is_noted = noted.ok() && *noted;
+    status = noted.status();
+  }
   // Open handles take the session's name for durable and theirs. If we are killed after the move,
   // nothing else tells them that the next sweep removes what they write.
   if (status.ok()) status = storage.suspect_names();
   if (status.ok()) status = take_away(session_id, &has_its_name);
   if (has_its_name) storage.clear_suspicion();
   storage.unlock();
+  if (status.ok() && !is_noted) note_drop_late(session_id, deadline_us);
   return status;
 }
 
@@ -340,7 +358,7 @@ Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view 
 Result<bool> DirectoryEngine::drop_without_session(std::string_view session_id,
                                                    int64_t deadline_us) {
   VARVE_TRY(open_session_directory(session_id));
-  VARVE_TRY(note_drop(session_id, deadline_us));
+  VARVE_TRY_ASSIGN(const bool is_noted, note_drop(session_id, deadline_us));
   bool is_session = false;
   VARVE_TRY(registry_->while_locked(deadline_us, [&]() -> Status {
     VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
@@ -348,6 +366,7 @@ Result<bool> DirectoryEngine::drop_without_session(std::string_view session_id,
     bool has_its_name = true;
     return is_session ? Status() : take_away(session_id, &has_its_name);
   }));
+  if (!is_session && !is_noted) note_drop_late(session_id, deadline_us);
   return !is_session;
 }
 

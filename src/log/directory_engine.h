@@ -84,7 +84,8 @@ class DirectoryEngine final : public Engine {
   Status take_away(std::string_view session_id, bool* has_its_name);
   Status drop_locked(DirectoryStorage& storage, std::string_view session_id,
                      const DropWanted& wanted, int64_t deadline_us);
-  Status note_drop(std::string_view session_id, int64_t deadline_us);
+  Result<bool> note_drop(std::string_view session_id, int64_t deadline_us);
+  void note_drop_late(std::string_view session_id, int64_t deadline_us) noexcept;
   Result<bool> drop_without_session(std::string_view session_id, int64_t deadline_us);
   // kNotFound when nothing has the name; open_storage(): also when what has it holds no session.
   Result<std::unique_ptr<io::Directory>> open_session_directory(std::string_view session_id);

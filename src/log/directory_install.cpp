@@ -137,7 +137,8 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   SessionRow new_row = row;
   if (present) {
     const auto ends = ends_present(row);
-    status = ends.ok() && *ends ? note_drop(row.session_id, deadline_us()) : ends.status();
+    status = ends.status();
+    if (ends.ok() && *ends) status = note_drop(row.session_id, deadline_us()).status();
     new_row.was_dropped = row.was_dropped || (ends.ok() && *ends);
     // As in drop(): handles that are open then check whether the name is still theirs.
     if (status.ok()) status = present->suspect_names();

@@ -150,12 +150,16 @@ TEST_F(LostSession, OfAStoreThatBeganAnewIsRefused) {
   EXPECT_EQ(alive("copy", "other"), Texts{"first"});
 }
 
-TEST_F(LostSession, OnAFullDiskADropIsDoneAndNotTold) {
-  disk_.set_fault_hook(
-      io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend}).on_file("sessions.jsonl"));
-  ASSERT_TRUE(store_->delete_session("notes").ok());
-  disk_.set_fault_hook(nullptr);
+TEST_F(LostSession, OnAFullDiskADropIsToldWhenItHasMadeRoom) {
+  for (const bool is_room_made : {true, false}) {
+    disk_.set_fault_hook(io::FailNth(1, ENOSPC, !is_room_made, {io::OperationKind::kAppend})
+                             .on_file("sessions.jsonl"));
+    ASSERT_TRUE(store_->delete_session(is_room_made ? "other" : "notes").ok());
+    disk_.set_fault_hook(nullptr);
+  }
   EXPECT_FALSE(disk_.exists("store/sessions/notes"));
+  EXPECT_EQ(backed_up(*store_).get_int64("removed"), 1);
+  EXPECT_FALSE(disk_.exists("copy/sessions/other"));
   expect_kept(kGone);
 }
 
