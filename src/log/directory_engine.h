@@ -50,7 +50,7 @@ class DirectoryEngine final : public Engine {
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
-  Result<std::vector<SessionRow>> undropped_rows(const IdWanted& is_wanted) override;
+  Result<ListedLives> lives(const IdWanted& is_wanted) override;
   Status remove_dead_rows() override;
   Result<std::unique_ptr<SessionStorage>> open_catalog() override;
   Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;

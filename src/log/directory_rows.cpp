@@ -21,6 +21,9 @@ namespace {
 // list's own cursors begin with a number.
 constexpr std::string_view kCollectedCursor = "collected:";
 
+// So long the list tells a drop at least. Whoever has not backed up for longer is told of the copy.
+constexpr int64_t kDropsKeptMs = int64_t{90} * 24 * 3600 * 1000;
+
 std::string collected_cursor(const SessionRow& row) {
   return std::string(kCollectedCursor) + std::to_string(row.created_at_ms) + ":" + row.session_id;
 }
@@ -151,15 +154,16 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
   return rows;
 }
 
-Result<std::vector<SessionRow>> DirectoryEngine::undropped_rows(const IdWanted& is_wanted) {
-  if (!registry_) return std::vector<SessionRow>();
-  return registry_->undropped_rows(is_wanted);
+Result<ListedLives> DirectoryEngine::lives(const IdWanted& is_wanted) {
+  return registry_ ? registry_->lives(is_wanted) : ListedLives();
 }
 
 Status DirectoryEngine::remove_dead_rows() {
   VARVE_TRY(refuse_if_read_only());
   VARVE_TRY(refuse_if_removed());
-  return registry_->replace(deadline_us(), [this] { return collect_live_rows(); });
+  const auto collect = [this] { return collect_live_rows(); };
+  return registry_->replace_rows(deadline_us(), collect,
+                                 environment_.clock->now_ms() - kDropsKeptMs);
 }
 
 // The listed rows of the sessions that there are or were lost, in their order, one for each id.
@@ -170,10 +174,9 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   if (!has_any) return collect_rows();
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
   std::unordered_set<std::string> present(ids.begin(), ids.end());
-  VARVE_TRY_ASSIGN(const auto lost, registry_->undropped_rows([&](const std::string& id) {
-    return !present.contains(id);
-  }));
-  for (const SessionRow& row : lost) present.insert(row.session_id);
+  VARVE_TRY_ASSIGN(const auto gone,
+                   registry_->lives([&](const std::string& id) { return !present.contains(id); }));
+  for (const SessionRow& row : gone.undropped) present.insert(row.session_id);
   VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
   if (page.has_damage) return collect_rows();
   std::erase_if(page.rows,

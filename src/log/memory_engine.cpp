@@ -90,6 +90,7 @@ Status MemoryEngine::install(const SessionRow& row, const SessionContents& conte
       status = existing == Existing::kRefuse ? already_there(row.session_id)
                                              : changed_meanwhile(row.session_id);
     } else {
+      if (present) dropped_at_ms_[row.session_id] = clock_.now_ms();
       // No row ever goes; one without a session does no harm, if the next step fails.
       if (row.listed_at.empty()) rows_.push_back(row);
       sessions_.insert_or_assign(row.session_id, std::move(made));
@@ -122,11 +123,22 @@ Status MemoryEngine::drop(std::string_view session_id, const DropWanted& wanted)
     // In one step: nobody finds the name taken by a session that is gone. It is still of that name:
     // whoever puts another in its place needs the lock of one that is there.
     const std::lock_guard guard(mutex_);
+    dropped_at_ms_[id] = clock_.now_ms();
     forget(*session);
     sessions_.erase(id);
   }
   storage.unlock();
   return {};
+}
+
+// Nothing is lost here.
+Result<ListedLives> MemoryEngine::lives(const IdWanted& is_wanted) {
+  const std::lock_guard guard(mutex_);
+  ListedLives lives;
+  for (const auto& [id, at_ms] : dropped_at_ms_) {
+    if (is_wanted(id)) lives.dropped_at_ms.emplace(id, at_ms);
+  }
+  return lives;
 }
 
 Status MemoryEngine::remove_dead_rows() {

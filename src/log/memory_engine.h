@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/environment.h"
@@ -29,6 +30,7 @@ class MemoryEngine final : public Engine {
   Result<std::vector<std::string>> session_ids() override;
   bool is_kept_in(io::Directory&) override { return false; }
   Status rescan() override { return {}; }
+  Result<ListedLives> lives(const IdWanted& is_wanted) override;
   Status remove_dead_rows() override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;
@@ -40,6 +42,7 @@ class MemoryEngine final : public Engine {
   uint64_t lock_timeout_ms_;
   std::mutex mutex_;  // guards the rest
   std::map<std::string, std::shared_ptr<MemorySession>, std::less<>> sessions_;
+  std::unordered_map<std::string, int64_t> dropped_at_ms_;  // by id, the last time
   std::vector<SessionRow> rows_;  // oldest first; dropped ones stay, as in a directory's registry
   uint64_t list_number_ = 0;      // of the present rows; cursors are of one list
 };

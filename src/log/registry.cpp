@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
@@ -51,6 +50,7 @@ enum class LineKind : uint8_t { kRow, kReturn, kDrop };
 struct Line {
   LineKind kind = LineKind::kRow;
   SessionRow row;  // of a drop: only the id
+  int64_t dropped_at_ms = 0;
 };
 
 std::optional<Line> decode_line(std::string_view text) {
@@ -62,6 +62,7 @@ std::optional<Line> decode_line(std::string_view text) {
   if (!is_valid_id(line.row.session_id)) return std::nullopt;
   if (tree->get(kDroppedAt) != nullptr) {
     line.kind = LineKind::kDrop;
+    line.dropped_at_ms = parse_rfc3339(tree->get_string(kDroppedAt)).value_or(0);
   } else if (tree->get(kRestoredAt) != nullptr) {
     line.kind = LineKind::kReturn;
   }
@@ -257,21 +258,26 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
   if (is_refused) VARVE_TRY(is_refused());
-  // Another process may have removed it, see append(), or damage taken its rows. One of this row
-  // alone would hide the others.
-  if (collect_) {
-    VARVE_TRY_ASSIGN(const bool has_any, has_rows());
-    if (!has_any) VARVE_TRY(replace_locked(collect_));
-  }
+  VARVE_TRY(make_if_lost());
   VARVE_TRY_ASSIGN(const std::string line, new_line(row));
   VARVE_TRY(append(line));
   return give_name();
 }
 
+// Another process may have removed the list, see append(), or damage taken its rows. One of a new
+// row alone would hide the others.
+Status Registry::make_if_lost() {
+  if (!collect_) return {};
+  VARVE_TRY_ASSIGN(const bool has_any, has_rows());
+  if (has_any) return {};
+  VARVE_TRY_ASSIGN(const ListedLives kept, lives([](const std::string&) { return true; }));
+  return replace_locked(collect_, kept);
+}
+
 Status Registry::note_drop(std::string_view session_id, int64_t deadline_us) {
-  if (!exists()) return {};
   const std::lock_guard guard(mutex_);
   VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  VARVE_TRY(make_if_lost());
   return append(encode_drop(session_id, clock_.now_ms()));
 }
 
@@ -307,25 +313,24 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
   return page;
 }
 
-Result<std::vector<SessionRow>> Registry::undropped_rows(const Engine::IdWanted& is_wanted) {
-  std::vector<SessionRow> rows;
+Result<ListedLives> Registry::lives(const Engine::IdWanted& is_wanted) {
+  ListedLives lives;
   auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
-  if (file.code() == Code::kNotFound) return rows;
+  if (file.code() == Code::kNotFound) return lives;
   if (!file.ok()) return std::move(file).status();
   VARVE_TRY_ASSIGN(uint64_t offset, (*file)->size_bytes());
   BackwardLines lines(**file, offset);
-  std::unordered_set<std::string> dropped;
   std::string_view text;
   for (;;) {
     auto more = lines.next(&text, &offset);
     if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
-    if (!*more) return rows;
+    if (!*more) return lives;
     auto line = decode_line(text);
     if (!line || !is_wanted(line->row.session_id)) continue;
     if (line->kind == LineKind::kDrop) {
-      dropped.insert(std::move(line->row.session_id));
-    } else if (!dropped.contains(line->row.session_id)) {
-      rows.push_back(std::move(line->row));
+      lives.dropped_at_ms.try_emplace(std::move(line->row.session_id), line->dropped_at_ms);
+    } else if (!lives.dropped_at_ms.contains(line->row.session_id)) {
+      lives.undropped.push_back(std::move(line->row));
     }
   }
 }
@@ -336,10 +341,24 @@ Status Registry::replace(int64_t deadline_us, const Collect& collect) {
   return replace_locked(collect);
 }
 
-Status Registry::replace_locked(const Collect& collect) {
+Status Registry::replace_rows(int64_t deadline_us, const Collect& collect,
+                              int64_t dropped_since_ms) {
+  const std::lock_guard guard(mutex_);
+  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
+  VARVE_TRY_ASSIGN(ListedLives kept, lives([](const std::string&) { return true; }));
+  std::erase_if(kept.dropped_at_ms,
+                [&](const auto& item) { return item.second < dropped_since_ms; });
+  return replace_locked(collect, kept);
+}
+
+// The drops come first: the rows behind them are of sessions that were not dropped.
+Status Registry::replace_locked(const Collect& collect, const ListedLives& kept) {
   remove_temporary_files(indices_);
   VARVE_TRY_ASSIGN(const auto rows, collect());
   return replace_file(indices_, kRegistryFile, random_, {}, [&](Sink& sink) {
+    for (const auto& [id, at_ms] : kept.dropped_at_ms) {
+      VARVE_TRY(sink.append(encode_drop(id, at_ms)));
+    }
     for (const auto& row : rows) VARVE_TRY(sink.append(encode_row(row)));
     return Status();
   });

@@ -57,8 +57,8 @@ class Registry {
   Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name,
              const std::function<Status()>& is_refused = {});
 
-  // Tells, durably, that the sessions of this id which are listed are dropped. Nothing where there
-  // is no list. kBusy at the deadline.
+  // Tells, durably, that the sessions of this id which are listed are dropped. kBusy at the
+  // deadline.
   Status note_drop(std::string_view session_id, int64_t deadline_us);
 
   // Runs `work` while nobody gives a session its name. kBusy at the deadline.
@@ -67,11 +67,13 @@ class Registry {
   // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
   Result<RowPage> list(std::string_view after, size_t limit);
 
-  // As Engine::undropped_rows().
-  Result<std::vector<SessionRow>> undropped_rows(const Engine::IdWanted& is_wanted);
+  // As Engine::lives().
+  Result<ListedLives> lives(const Engine::IdWanted& is_wanted);
 
-  // Replaces all rows by those of `collect`, oldest first. No session can be created meanwhile.
+  // Replaces all lines by rows of `collect`, oldest first. No session can be created meanwhile.
   Status replace(int64_t deadline_us, const Collect& collect);
+  // The same, and keeps what the list tells of drops after `dropped_since_ms`.
+  Status replace_rows(int64_t deadline_us, const Collect& collect, int64_t dropped_since_ms);
 
   // Removes what killed replacements left. Best effort: nothing while anybody has the lock.
   void remove_left_overs();
@@ -79,9 +81,10 @@ class Registry {
  private:
   Result<std::unique_ptr<io::File>> lock(int64_t deadline_us);
   Result<bool> is_listed(const SessionRow& row);
+  Status make_if_lost();
   Result<std::string> new_line(const SessionRow& row);
   Status append(const std::string& line);
-  Status replace_locked(const Collect& collect);
+  Status replace_locked(const Collect& collect, const ListedLives& kept = {});
 
   io::Directory& indices_;
   Clock& clock_;

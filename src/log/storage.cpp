@@ -11,10 +11,6 @@ std::string SessionStorage::name_of_document(std::string_view name) const {
 
 Result<bool> Engine::is_name_without_session(std::string_view) { return false; }
 
-Result<std::vector<SessionRow>> Engine::undropped_rows(const IdWanted&) {
-  return std::vector<SessionRow>();
-}
-
 Result<std::unique_ptr<SessionStorage>> Engine::open_catalog() {
   return Status(Code::kNotFound, "this store has no catalog");
 }

@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -285,6 +286,15 @@ struct RowPage {
   bool is_collected = false;         // from the sessions, by their times: a later one may be older
 };
 
+// A session is there, was dropped, or was lost; its id may have been used before and after.
+struct ListedLives {
+  // Newest first, without those of sessions that were dropped: what has no session any more was
+  // lost. An id has several where sessions were lost and made anew.
+  std::vector<SessionRow> undropped;
+  // The ids of which a session was dropped, and when the last.
+  std::unordered_map<std::string, int64_t> dropped_at_ms;
+};
+
 // Everything a session consists of. Each part is written when it is asked for.
 struct SessionContents {
   using Produce = std::function<Status(Sink&)>;
@@ -337,12 +347,9 @@ class Engine {
   virtual bool is_kept_in(io::Directory& directory) = 0;
   // Rebuilds the registry from the sessions.
   virtual Status rescan() = 0;
-  // The rows, newest first, of the ids that `is_wanted` takes, without those of sessions that the
-  // registry tells to be dropped: what has no session any more was lost. An id has several where
-  // sessions were lost and made anew. Cost: a read of the registry. An engine whose sessions cannot
-  // be lost has none.
+  // What the registry tells of the ids that `is_wanted` takes. Cost: a read of it.
   using IdWanted = std::function<bool(const std::string& session_id)>;
-  virtual Result<std::vector<SessionRow>> undropped_rows(const IdWanted& is_wanted);
+  virtual Result<ListedLives> lives(const IdWanted& is_wanted) = 0;
   // Takes out of the registry the rows of dropped sessions. Cost: a read and a write of it.
   virtual Status remove_dead_rows() = 0;
   // The store's own log that holds its catalog: kNotFound when there is none; some engines never

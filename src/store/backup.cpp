@@ -16,7 +16,7 @@
 #include "log/directory_engine.h"
 #include "log/directory_storage.h"
 #include "store/backup_manifest.h"
-#include "store/lost_sessions.h"
+#include "store/dropped_sessions.h"
 #include "store/own_files.h"
 #include "store/problem.h"
 #include "store/session_backup.h"
@@ -79,7 +79,8 @@ class Backup {
     VARVE_TRY_ASSIGN(copy_,
                      log::DirectoryEngine::open(path, environment, context_.lock_timeout_ms));
     rows_ = std::make_unique<ListedRows>(*copy_);
-    lost_ = std::make_unique<LostSessions>(context_.engine, *copy_);
+    VARVE_TRY_ASSIGN(auto copied, copy_->session_ids());
+    dropped_ = std::make_unique<DroppedSessions>(context_.engine, std::move(copied));
     const bool may_remove_all = options_.sessions.empty() && !options_.delete_missing;
     return may_remove_all ? refuse_copies_of_another_store() : Status();
   }
@@ -205,7 +206,7 @@ class Backup {
       const auto known = manifest_.sessions.find(id);
       SessionBackup session(context_, *copy_, *rows_, id);
       if (known != manifest_.sessions.end()) session.set_known(known->second);
-      if (!options_.delete_missing.value_or(false)) session.keep_lost(*lost_);
+      if (!options_.delete_missing.value_or(false)) session.replace_only(*dropped_);
       Status status = session.run(&totals_);
       if (status.ok()) {
         manifest_.sessions[id] = session.copied();
@@ -267,8 +268,8 @@ class Backup {
     const Status other = what_has_the_name(id);
     if (!other.ok()) return other.message() + "; its copy stays as it was";
     if (options_.delete_missing) return std::string();
-    VARVE_TRY_ASSIGN(const bool was_lost, lost_->has(id, created_at_of(*copy_, id)));
-    return std::string(was_lost ? kWasLost : "");
+    VARVE_TRY_ASSIGN(const bool was_dropped, dropped_->has(id, created_at_of(*copy_, id)));
+    return std::string(was_dropped ? "" : kWasLost);
   }
 
   Status copy_config() {
@@ -285,7 +286,7 @@ class Backup {
   Status remove_missing() {
     VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
     // Again: what was dropped while we worked is told by now.
-    lost_ = std::make_unique<LostSessions>(context_.engine, *copy_);
+    dropped_ = std::make_unique<DroppedSessions>(context_.engine, copied);
     std::vector<std::string> removed;
     for (const std::string& id : copied) {
       if (!gone_.contains(id) && std::binary_search(all_.begin(), all_.end(), id)) continue;
@@ -338,7 +339,7 @@ class Backup {
   std::unique_ptr<io::File> lock_;
   std::unique_ptr<log::DirectoryEngine> copy_;
   std::unique_ptr<ListedRows> rows_;  // of the copy
-  std::unique_ptr<LostSessions> lost_;
+  std::unique_ptr<DroppedSessions> dropped_;
   BackupManifest manifest_;
   BackupTotals totals_;
   uint64_t removed_ = 0;

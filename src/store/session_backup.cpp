@@ -278,9 +278,9 @@ Status SessionBackup::refuse_newer_copy() {
 Status SessionBackup::refuse_copy_of_lost() {
   const int64_t own_ms = source_->row(id_).created_at_ms;
   const int64_t copied_ms = created_at_of(copies_, id_);
-  if (!lost_ || own_ms == 0 || copied_ms == 0 || own_ms == copied_ms) return {};
-  VARVE_TRY_ASSIGN(const bool was_lost, lost_->has(id_, copied_ms));
-  if (!was_lost) return {};
+  if (!dropped_ || own_ms == 0 || copied_ms == 0 || own_ms == copied_ms) return {};
+  VARVE_TRY_ASSIGN(const bool was_dropped, dropped_->has(id_, copied_ms));
+  if (was_dropped) return {};
   refusal_ = {Code::kCorruption, std::string(kWasMadeAnew)};
   return refusal_;
 }

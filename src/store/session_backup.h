@@ -9,7 +9,7 @@
 #include "log/storage.h"
 #include "store/backup.h"
 #include "store/backup_manifest.h"
-#include "store/lost_sessions.h"
+#include "store/dropped_sessions.h"
 #include "store/session_rows.h"
 #include "store/session_source.h"
 
@@ -31,8 +31,8 @@ class SessionBackup {
 
   // What backup.json says of the copy.
   void set_known(const CopiedSession& known) { known_ = known; }
-  // Keeps the copy of a session that was lost, and made anew under its id.
-  void keep_lost(LostSessions& lost) { lost_ = &lost; }
+  // Keeps the copy of a session that is gone, unless it was dropped, where another has its id.
+  void replace_only(DroppedSessions& dropped) { dropped_ = &dropped; }
 
   Status run(BackupTotals* totals);
 
@@ -72,7 +72,7 @@ class SessionBackup {
   const CopyContext& context_;
   log::Engine& copies_;
   ListedRows& rows_;  // of the copies
-  LostSessions* lost_ = nullptr;
+  DroppedSessions* dropped_ = nullptr;
   const std::string& id_;
   std::optional<CopiedSession> known_;
   Durable known_durable_;  // in the copy

@@ -89,9 +89,8 @@ Status ListedRows::read() {
     return true;
   };
   VARVE_TRY(for_each_row(engine_, {}, visitor));
-  VARVE_TRY_ASSIGN(const auto undropped,
-                   engine_.undropped_rows([](const std::string&) { return true; }));
-  for (const log::SessionRow& row : undropped) undropped_.insert(key_of(row));
+  VARVE_TRY_ASSIGN(const auto lives, engine_.lives([](const std::string&) { return true; }));
+  for (const log::SessionRow& row : lives.undropped) undropped_.insert(key_of(row));
   return {};
 }
 

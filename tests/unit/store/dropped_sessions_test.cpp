@@ -1,5 +1,5 @@
 // Backups of a store that lost sessions: only what somebody dropped leaves the copy.
-#include "store/lost_sessions.h"
+#include "store/dropped_sessions.h"
 
 #include <gtest/gtest.h>
 
@@ -127,10 +127,39 @@ TEST_F(LostSession, IsNotOneThatARestoreReplaced) {
   expect_kept(kGone);
 }
 
-TEST_F(LostSession, IsForgottenByAListThatIsMadeAnew) {
+// The list that is made anew knows nothing of it, and nothing of what was dropped.
+TEST_F(LostSession, KeepsItsCopyThoughTheListIsMadeAnew) {
   lose("notes");
   ASSERT_TRUE(store_->sessions(R"({"rescan":true})").ok());
+  expect_kept(kGone);
+  expect_removed(R"({"delete_missing":true})");
+}
+
+TEST_F(LostSession, IsNotOneThatWasDroppedBeforeDeadRowsWereTakenOut) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
+  ASSERT_TRUE(engine->remove_dead_rows().ok());
+  clock_.advance_ms(int64_t{89} * 24 * 3600 * 1000);
+  ASSERT_TRUE(engine->remove_dead_rows().ok());
   expect_removed();
+}
+
+TEST_F(LostSession, IsNotToldFromOneThatWasDroppedLongAgo) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  clock_.advance_ms(int64_t{91} * 24 * 3600 * 1000);
+  const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
+  ASSERT_TRUE(engine->remove_dead_rows().ok());
+  EXPECT_EQ(file("store/indices/sessions.jsonl").find("notes"), std::string::npos);
+  expect_kept(kGone);
+}
+
+// One session after the other comes back, and a backup comes between.
+TEST_F(LostSession, OfAStoreThatIsRestoredInPartKeepsItsCopy) {
+  store_ = open("new");
+  restored(*store_, R"({"sessions":["other"]})");
+  expect_kept(kGone);
+  make_anew("notes", "second");
+  expect_kept(kMadeAnew);
 }
 
 TEST_F(LostSession, IsNotForgottenWhereDeadRowsAreTakenOut) {
