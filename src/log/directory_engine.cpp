@@ -377,10 +377,14 @@ Status DirectoryEngine::take_away(std::string_view session_id, bool* has_its_nam
   Status synced = sessions_->sync();
   if (synced.ok()) {
     remove_tree(*temporary_, temporary);
-  } else {
-    *has_its_name = put_back(temporary, session_id);
+    return {};
   }
-  return synced;
+  *has_its_name = put_back(temporary, session_id);
+  if (*has_its_name) return synced;
+  return {Code::kUnknown,
+          "the outcome is unknown: the session has lost its name, or a power loss may take it: " +
+              synced.message(),
+          synced.place()};
 }
 
 // Gives back its name to what was moved away, durably; false: a power loss may take it again.

@@ -53,7 +53,7 @@ Result<RowPage> DirectoryEngine::list(std::string_view after, size_t limit) {
   if (!registry_ || !registry_->exists()) {
     VARVE_TRY(refuse_if_removed());
   } else {
-    VARVE_TRY_ASSIGN(const bool has_any, is_of_collected ? registry_->has_rows() : true);
+    VARVE_TRY_ASSIGN(const bool has_any, is_of_collected ? registry_->has_lines() : true);
     if (has_any) {
       VARVE_TRY_ASSIGN(RowPage page, registry_->list(after, limit));
       if (page.has_damage && rescan().ok()) return registry_->list(after, limit);
@@ -170,7 +170,7 @@ Status DirectoryEngine::remove_dead_rows() {
 // Unlike collect_rows() it reads no metadata, but of ids that were used again.
 Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   // A failed sync of the list removes it (registry.cpp). An empty one would hide all sessions.
-  VARVE_TRY_ASSIGN(const bool has_any, registry_->has_rows());
+  VARVE_TRY_ASSIGN(const bool has_any, registry_->has_lines());
   if (!has_any) return collect_rows();
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
   std::unordered_set<std::string> present(ids.begin(), ids.end());

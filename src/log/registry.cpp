@@ -20,6 +20,7 @@ constexpr size_t kRowBytesMax = size_t{32} << 20;
 
 constexpr std::string_view kDroppedAt = "dropped_at";
 constexpr std::string_view kRestoredAt = "restored_at";
+constexpr std::string_view kDropStart = R"({"dropped_at":)";  // as encode_drop() writes it
 
 json::Tree tree_of(const SessionRow& row) {
   json::Tree tree = json::Tree::object();
@@ -194,9 +195,18 @@ SessionRow row_of(std::string_view session_id, const json::Tree& metadata) {
   return row;
 }
 
-Result<bool> Registry::has_rows() {
-  VARVE_TRY_ASSIGN(const RowPage newest, list({}, 1));
-  return !newest.rows.empty();
+Result<bool> Registry::has_lines() {
+  auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
+  if (file.code() == Code::kNotFound) return false;
+  if (!file.ok()) return std::move(file).status();
+  VARVE_TRY_ASSIGN(uint64_t offset, (*file)->size_bytes());
+  BackwardLines lines(**file, offset);
+  std::string_view line;
+  for (;;) {
+    auto more = lines.next(&line, &offset);
+    if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
+    if (!*more || decode_line(line)) return *more;
+  }
 }
 
 bool Registry::exists() { return indices_.info(kRegistryFile).code() != Code::kNotFound; }
@@ -268,7 +278,7 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
 // row alone would hide the others.
 Status Registry::make_if_lost() {
   if (!collect_) return {};
-  VARVE_TRY_ASSIGN(const bool has_any, has_rows());
+  VARVE_TRY_ASSIGN(const bool has_any, has_lines());
   if (has_any) return {};
   VARVE_TRY_ASSIGN(const ListedLives kept, lives([](const std::string&) { return true; }));
   return replace_locked(collect_, kept);
@@ -300,6 +310,7 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
     auto more = lines.next(&line, &offset);
     if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
     if (!*more) return page;
+    if (line.starts_with(kDropStart)) continue;  // there may be many behind the newest row
     auto decoded = decode_line(line);
     if (!decoded) {
       page.has_damage = page.has_damage || (lines.is_ended() && !line.empty());

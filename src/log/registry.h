@@ -48,8 +48,8 @@ class Registry {
       : indices_(indices), clock_(clock), random_(random), collect_(std::move(collect)) {}
 
   [[nodiscard]] bool exists();
-  // Whether there is any row: none is in a file that was emptied, or that nobody can read.
-  Result<bool> has_rows();
+  // Whether there is any line: none is in a file that was emptied, or that nobody can read.
+  Result<bool> has_lines();
 
   // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline. A row
   // that is still where `listed_at` says is not appended again, but if it `was_dropped`, that it is

@@ -95,6 +95,7 @@ class Injection {
     if (kind_.written == Part::kNothing) return std::nullopt;
     if (kind_.written == Part::kOneByte) return 1;
     const size_t end = line.find(" bytes");
+    if (end == std::string::npos) return std::nullopt;  // of another thread, meanwhile
     const size_t begin = line.rfind(' ', end - 1) + 1;
     return std::stoul(line.substr(begin, end - begin)) / 2;
   }
