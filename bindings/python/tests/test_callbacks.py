@@ -293,14 +293,29 @@ def test_a_counter_set_while_another_thread_clears_is_set_or_gone(store, session
     """The library called it, and it was gone here: every context failed until another was set."""
     session.record("user_message", {"content": "tea"})
     tell = store._api.varve_store_set_token_counter
-    other = threading.Thread(target=store.set_token_counter, args=[lambda text: 7])
+    lock, has_come = store._setting_tokens, threading.Event()
+
+    class Watched:
+        def __enter__(self):
+            if threading.current_thread() is other:
+                has_come.set()  # it has to wait until the counter is cleared
+            return lock.__enter__()
+
+        def __exit__(self, *what):
+            return lock.__exit__(*what)
+
+    def set_in_the_other():
+        store.set_token_counter(lambda text: 7)
+        has_come.set()
+    other = threading.Thread(target=set_in_the_other)
 
     def tell_and_let_the_other(handle, function, *rest):
         status = tell(handle, function, *rest)
         if not function:
             other.start()
-            other.join(0.2)  # it has to wait until the counter is cleared
+            has_come.wait()
         return status
+    monkeypatch.setattr(store, "_setting_tokens", Watched())
     monkeypatch.setattr(store._api, "varve_store_set_token_counter", tell_and_let_the_other)
     store.set_token_counter(None)
     other.join()
