@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "base/hash.h"
@@ -48,16 +49,16 @@ std::string encode_drop(std::string_view session_id, int64_t now_ms) {
 
 enum class LineKind : uint8_t { kRow, kReturn, kDrop };
 
-struct Line {
+struct ListLine {
   LineKind kind = LineKind::kRow;
   SessionRow row;  // of a drop: only the id
   int64_t dropped_at_ms = 0;
 };
 
-std::optional<Line> decode_line(std::string_view text) {
+std::optional<ListLine> decode_line(std::string_view text) {
   const auto tree = json::Tree::parse(text);
   if (!tree.ok() || !tree->is_object()) return std::nullopt;
-  Line line;
+  ListLine line;
   line.row = row_of(tree->get_string("session_id"), *tree);
   // No session can have another id, and whoever opens all sessions would be refused it.
   if (!is_valid_id(line.row.session_id)) return std::nullopt;
@@ -177,6 +178,23 @@ class BackwardLines {
   bool is_ended_ = false;
 };
 
+// Visits the lines that can be read, newest first, until `visit` answers false.
+Status for_each_line(io::Directory& indices, const std::function<bool(ListLine line)>& visit) {
+  auto file = indices.open(kRegistryFile, io::OpenMode::kRead);
+  if (file.code() == Code::kNotFound) return {};
+  if (!file.ok()) return std::move(file).status();
+  VARVE_TRY_ASSIGN(uint64_t offset, (*file)->size_bytes());
+  BackwardLines lines(**file, offset);
+  std::string_view text;
+  for (;;) {
+    auto more = lines.next(&text, &offset);
+    if (!more.ok()) return std::move(more).status().in_file(indices.path_of(kRegistryFile));
+    if (!*more) return {};
+    auto line = decode_line(text);
+    if (line && !visit(*std::move(line))) return {};
+  }
+}
+
 }  // namespace
 
 Status not_a_cursor() {
@@ -196,17 +214,12 @@ SessionRow row_of(std::string_view session_id, const json::Tree& metadata) {
 }
 
 Result<bool> Registry::has_lines() {
-  auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
-  if (file.code() == Code::kNotFound) return false;
-  if (!file.ok()) return std::move(file).status();
-  VARVE_TRY_ASSIGN(uint64_t offset, (*file)->size_bytes());
-  BackwardLines lines(**file, offset);
-  std::string_view line;
-  for (;;) {
-    auto more = lines.next(&line, &offset);
-    if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
-    if (!*more || decode_line(line)) return *more;
-  }
+  bool has_any = false;
+  VARVE_TRY(for_each_line(indices_, [&](const ListLine&) {
+    has_any = true;
+    return false;
+  }));
+  return has_any;
 }
 
 bool Registry::exists() { return indices_.info(kRegistryFile).code() != Code::kNotFound; }
@@ -279,9 +292,7 @@ Status Registry::add(const SessionRow& row, int64_t deadline_us,
 Status Registry::make_if_lost() {
   if (!collect_) return {};
   VARVE_TRY_ASSIGN(const bool has_any, has_lines());
-  if (has_any) return {};
-  VARVE_TRY_ASSIGN(const ListedLives kept, lives([](const std::string&) { return true; }));
-  return replace_locked(collect_, kept);
+  return has_any ? Status() : replace_locked(collect_);
 }
 
 Status Registry::note_drop(std::string_view session_id, int64_t deadline_us) {
@@ -326,24 +337,17 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
 
 Result<ListedLives> Registry::lives(const Engine::IdWanted& is_wanted) {
   ListedLives lives;
-  auto file = indices_.open(kRegistryFile, io::OpenMode::kRead);
-  if (file.code() == Code::kNotFound) return lives;
-  if (!file.ok()) return std::move(file).status();
-  VARVE_TRY_ASSIGN(uint64_t offset, (*file)->size_bytes());
-  BackwardLines lines(**file, offset);
-  std::string_view text;
-  for (;;) {
-    auto more = lines.next(&text, &offset);
-    if (!more.ok()) return std::move(more).status().in_file(indices_.path_of(kRegistryFile));
-    if (!*more) return lives;
-    auto line = decode_line(text);
-    if (!line || !is_wanted(line->row.session_id)) continue;
-    if (line->kind == LineKind::kDrop) {
-      lives.dropped_at_ms.try_emplace(std::move(line->row.session_id), line->dropped_at_ms);
-    } else if (!lives.dropped_at_ms.contains(line->row.session_id)) {
-      lives.undropped.push_back(std::move(line->row));
+  VARVE_TRY(for_each_line(indices_, [&](ListLine line) {
+    std::string& id = line.row.session_id;
+    if (!is_wanted(id)) return true;
+    if (line.kind == LineKind::kDrop) {
+      lives.dropped_at_ms.try_emplace(std::move(id), line.dropped_at_ms);
+    } else if (!lives.dropped_at_ms.contains(id)) {
+      lives.undropped.push_back(std::move(line.row));
     }
-  }
+    return true;
+  }));
+  return lives;
 }
 
 Status Registry::replace(int64_t deadline_us, const Collect& collect) {

@@ -58,6 +58,38 @@ TEST_F(Rows, ComeBeforeTheNameAndAreDurableByThen) {
   EXPECT_TRUE(named);
 }
 
+TEST_F(Rows, ADropIsDurableWhenItIsTold) {
+  ASSERT_TRUE(add("s1").ok());
+  ASSERT_TRUE(registry().note_drop("s1", clock_.monotonic_us() + 1000).ok());
+  EXPECT_TRUE(disk_.crash()
+                  ->read_file("indices/sessions.jsonl")
+                  .value_or("")
+                  .ends_with(R"({"dropped_at":"2026-01-10T14:23:45.678Z","session_id":"s1"})"
+                             "\n"));
+}
+
+// Nor does a page begin with them.
+TEST_F(Rows, OfDropsAndReturnsAreOnNoPage) {
+  ASSERT_TRUE(add("s1").ok());
+  SessionRow back{"s1", "u", "a", test::kStartMs};
+  back.listed_at = registry().list("", 1)->cursors.front();
+  back.was_dropped = true;
+  const int64_t deadline_us = clock_.monotonic_us() + 1000;
+  ASSERT_TRUE(registry().note_drop("s1", deadline_us).ok());
+  ASSERT_TRUE(registry().add(back, deadline_us, [] { return Status(); }).ok());
+  ASSERT_TRUE(add("s2").ok());
+  ASSERT_TRUE(registry().note_drop("s2", deadline_us).ok());
+  EXPECT_EQ(std::ranges::count(rows(), '\n'), 5);
+  std::string ids;
+  const auto page = *registry().list("", 10);
+  for (const auto& row : page.rows) ids += row.session_id + " ";
+  EXPECT_EQ(ids, "s2 s1 ");
+  const auto lives = *registry().lives([](const std::string&) { return true; });
+  ASSERT_EQ(lives.undropped.size(), 1U);
+  EXPECT_EQ(lives.undropped.front().session_id, "s1");
+  EXPECT_EQ(lives.dropped_at_ms.size(), 2U);
+}
+
 TEST_F(Rows, AFailureToGiveTheNameIsTheAnswer) {
   EXPECT_EQ(add("s1", [] { return Status(Code::kAlreadyExists, "taken"); }).code(),
             Code::kAlreadyExists);
