@@ -21,9 +21,6 @@ namespace {
 // list's own cursors begin with a number.
 constexpr std::string_view kCollectedCursor = "collected:";
 
-// So long the list tells a drop at least. Whoever has not backed up for longer is told of the copy.
-constexpr int64_t kDropsKeptMs = int64_t{90} * 24 * 3600 * 1000;
-
 std::string collected_cursor(const SessionRow& row) {
   return std::string(kCollectedCursor) + std::to_string(row.created_at_ms) + ":" + row.session_id;
 }
@@ -162,8 +159,8 @@ Status DirectoryEngine::remove_dead_rows() {
   VARVE_TRY(refuse_if_read_only());
   VARVE_TRY(refuse_if_removed());
   const auto collect = [this] { return collect_live_rows(); };
-  return registry_->replace_rows(deadline_us(), collect,
-                                 environment_.clock->now_ms() - kDropsKeptMs);
+  const int64_t since_ms = environment_.clock->now_ms() - kDropsKeptMs;
+  return registry_->replace_rows(deadline_us(), collect, since_ms);
 }
 
 // The listed rows of the sessions that there are or were lost, in their order, one for each id.

@@ -131,10 +131,15 @@ Status MemoryEngine::drop(std::string_view session_id, const DropWanted& wanted)
   return {};
 }
 
-// Nothing is lost here.
+// Nothing is lost here: the newest row of each session that there is.
 Result<ListedLives> MemoryEngine::lives(const IdWanted& is_wanted) {
   const std::lock_guard guard(mutex_);
   ListedLives lives;
+  std::unordered_set<std::string_view> told;
+  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+    const bool is_live = sessions_.contains(row->session_id) && is_wanted(row->session_id);
+    if (is_live && told.insert(row->session_id).second) lives.undropped.push_back(*row);
+  }
   for (const auto& [id, at_ms] : dropped_at_ms_) {
     if (is_wanted(id)) lives.dropped_at_ms.emplace(id, at_ms);
   }
@@ -151,6 +156,8 @@ Status MemoryEngine::remove_dead_rows() {
   }
   std::reverse(rows.begin(), rows.end());
   rows_.swap(rows);
+  const int64_t since_ms = clock_.now_ms() - kDropsKeptMs;
+  std::erase_if(dropped_at_ms_, [&](const auto& item) { return item.second < since_ms; });
   list_number_ += 1;
   return {};
 }

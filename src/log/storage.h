@@ -350,7 +350,10 @@ class Engine {
   // What the registry tells of the ids that `is_wanted` takes. Cost: a read of it.
   using IdWanted = std::function<bool(const std::string& session_id)>;
   virtual Result<ListedLives> lives(const IdWanted& is_wanted) = 0;
-  // Takes out of the registry the rows of dropped sessions. Cost: a read and a write of it.
+  // So long the registry tells a drop at least, unless it is rebuilt.
+  static constexpr int64_t kDropsKeptMs = int64_t{90} * 24 * 3600 * 1000;
+  // Takes out of the registry the rows of dropped sessions, and what it tells of drops that are
+  // older than that. Cost: a read and a write of it.
   virtual Status remove_dead_rows() = 0;
   // The store's own log that holds its catalog: kNotFound when there is none; some engines never
   // have one. create_catalog() opens an existing one. drop_catalog() is durable, and ok when there

@@ -47,6 +47,12 @@ constexpr std::string_view kWasLost =
     "it is gone though nobody dropped it, and its copy stays as it was: restore it, or remove the "
     "copy by \"delete_missing\":true";
 
+// 0 also where it cannot be read.
+int64_t known_created_at(log::Engine& engine, const std::string& id) {
+  const auto created_at_ms = created_at_of(engine, id);
+  return created_at_ms.ok() ? *created_at_ms : 0;
+}
+
 struct BackupOptions {
   std::vector<std::string> sessions;   // empty: all
   std::optional<bool> delete_missing;  // not given: those that were dropped, if they were here
@@ -79,10 +85,10 @@ class Backup {
     VARVE_TRY_ASSIGN(copy_,
                      log::DirectoryEngine::open(path, environment, context_.lock_timeout_ms));
     rows_ = std::make_unique<ListedRows>(*copy_);
-    VARVE_TRY_ASSIGN(auto copied, copy_->session_ids());
-    dropped_ = std::make_unique<DroppedSessions>(context_.engine, std::move(copied));
+    VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+    dropped_ = std::make_unique<DroppedSessions>(context_.engine, copied);
     const bool may_remove_all = options_.sessions.empty() && !options_.delete_missing;
-    return may_remove_all ? refuse_copies_of_another_store() : Status();
+    return may_remove_all ? refuse_copies_of_another_store(copied) : Status();
   }
 
   Status run() {
@@ -165,16 +171,15 @@ class Backup {
 
   // A wrong path, or a disk that is not mounted, opens as a store that never had any of the
   // sessions in the backup: all copies would go.
-  Status refuse_copies_of_another_store() {
-    VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
+  Status refuse_copies_of_another_store(const std::vector<std::string>& copied) {
     // An empty store may have made some of the sessions anew.
     const auto has_copy = [&](const std::string& id, int64_t created_at_ms) {
       if (!std::binary_search(copied.begin(), copied.end(), id)) return false;
-      const int64_t copied_ms = created_at_of(*copy_, id);
+      const int64_t copied_ms = known_created_at(*copy_, id);
       return copied_ms == created_at_ms || copied_ms == 0 || created_at_ms == 0;
     };
     const auto is_copied = [&](const std::string& id) {
-      return has_copy(id, created_at_of(context_.engine, id));
+      return has_copy(id, known_created_at(context_.engine, id));
     };
     if (copied.empty() || std::any_of(all_.begin(), all_.end(), is_copied)) return {};
     bool was_here = false;
@@ -268,7 +273,8 @@ class Backup {
     const Status other = what_has_the_name(id);
     if (!other.ok()) return other.message() + "; its copy stays as it was";
     if (options_.delete_missing) return std::string();
-    VARVE_TRY_ASSIGN(const bool was_dropped, dropped_->has(id, created_at_of(*copy_, id)));
+    const int64_t created_at_ms = known_created_at(*copy_, id);
+    VARVE_TRY_ASSIGN(const bool was_dropped, dropped_->has(id, created_at_ms));
     return std::string(was_dropped ? "" : kWasLost);
   }
 

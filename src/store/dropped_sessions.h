@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace varve::store {
 
-// When the session was created, as its metadata.json says; 0 where that cannot be read.
-int64_t created_at_of(log::Engine& engine, const std::string& id);
+// When the session was created, as its metadata.json says; 0 where it does not tell.
+Result<int64_t> created_at_of(log::Engine& engine, const std::string& id);
 
 class DroppedSessions {
  public:
@@ -33,7 +34,9 @@ class DroppedSessions {
   log::Engine& store_;
   const std::vector<std::string> ids_;
   bool was_read_ = false;
-  log::ListedLives lives_;  // of these ids
+  // By each of these ids of which a session was dropped: when others of that id were created, which
+  // were not.
+  std::unordered_map<std::string, std::vector<int64_t>> others_ms_;
 };
 
 }  // namespace varve::store

@@ -276,9 +276,10 @@ Status SessionBackup::refuse_newer_copy() {
 
 // A program may make a session anew where it does not find it.
 Status SessionBackup::refuse_copy_of_lost() {
+  if (!dropped_) return {};
   const int64_t own_ms = source_->row(id_).created_at_ms;
-  const int64_t copied_ms = created_at_of(copies_, id_);
-  if (!dropped_ || own_ms == 0 || copied_ms == 0 || own_ms == copied_ms) return {};
+  VARVE_TRY_ASSIGN(const int64_t copied_ms, created_at_of(copies_, id_));
+  if (own_ms == 0 || copied_ms == 0 || own_ms == copied_ms) return {};
   VARVE_TRY_ASSIGN(const bool was_dropped, dropped_->has(id_, copied_ms));
   if (was_dropped) return {};
   refusal_ = {Code::kCorruption, std::string(kWasMadeAnew)};

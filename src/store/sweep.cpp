@@ -74,6 +74,9 @@ class Sweep {
   void tidy_list(uint64_t row_count) {
     const uint64_t live_count = checked_ - removed_;
     if (row_count <= 2 * live_count + kDeadRowsMax) return;
+    // The rows of lost sessions stay. Too many of these are no reason to write it time and again.
+    const auto lives = context_.engine->lives([](const std::string&) { return true; });
+    if (!lives.ok() || row_count <= lives->undropped.size() + live_count + kDeadRowsMax) return;
     (void)context_.remove_dead_rows().ok();
   }
 

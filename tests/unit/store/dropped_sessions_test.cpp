@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -190,6 +191,61 @@ TEST_F(LostSession, OnAFullDiskADropIsToldWhenItHasMadeRoom) {
   EXPECT_EQ(backed_up(*store_).get_int64("removed"), 1);
   EXPECT_FALSE(disk_.exists("copy/sessions/other"));
   expect_kept(kGone);
+}
+
+// A power loss may come at any moment of it.
+TEST_F(LostSession, ADropIsToldBeforeTheSessionGoes) {
+  bool has_gone = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_move = operation.kind == io::OperationKind::kMove;
+    if (is_move && operation.path.ends_with("sessions/notes")) {
+      has_gone = true;
+      const auto after = disk_.crash()->read_file("store/indices/sessions.jsonl").value_or("");
+      EXPECT_NE(after.find("dropped_at"), std::string::npos);
+    }
+    return std::nullopt;
+  });
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(has_gone);
+}
+
+// It may be the copy of a session that was lost.
+TEST_F(LostSession, ACopyThatCannotBeLookedAtIsNotReplaced) {
+  lose("notes");
+  make_anew("notes", "second");
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_read = operation.kind == io::OperationKind::kOpen;
+    const bool is_it = operation.path.ends_with("copy/sessions/notes/metadata.json");
+    return is_read && is_it ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  EXPECT_FALSE(store_->back_up("copy", R"({"sessions":["notes"]})").ok());
+  disk_.set_fault_hook(nullptr);
+  expect_kept(kMadeAnew);
+}
+
+// A damaged disk is why one restores.
+TEST_F(LostSession, IsRestoredOverOneWhoseMetadataCannotBeRead) {
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_it = operation.path.ends_with("store/sessions/notes/metadata.json");
+    const bool is_open = operation.kind == io::OperationKind::kOpen;
+    return is_it && is_open ? std::optional(io::Fault{EIO}) : std::nullopt;
+  });
+  const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
+  const auto nothing = [](log::Sink&) { return Status(); };
+  const log::SessionContents contents{nothing, {}, {}, nothing};
+  EXPECT_TRUE(engine->install({"notes", "", "", 1}, contents, log::Existing::kSwap).ok());
+  disk_.set_fault_hook(nullptr);
+}
+
+// It stays in the list, and each sweep would make cursors and the catalog useless.
+TEST_F(LostSession, IsNoReasonToWriteTheListAgain) {
+  for (int i = 0; i < 120; ++i) create(*store_, "s" + std::to_string(i));
+  for (int i = 0; i < 120; ++i) lose_session("s" + std::to_string(i));
+  store_ = open("store");
+  const std::string after = store_->sessions(R"({"limit":1})")->get_string("next");
+  ASSERT_TRUE(store_->sweep().ok());
+  EXPECT_TRUE(store_->sessions(R"({"limit":1,"after":")" + after + "\"}").ok());
 }
 
 TEST_F(LostSession, ADropThatCannotBeToldIsNotDone) {
