@@ -95,7 +95,7 @@ class DirectoryEngine final : public Engine {
   enum class Staged : uint8_t { kNew, kOld, kUnknown };
   Result<std::unique_ptr<DirectoryStorage>> lock_present(const std::string& session_id);
   Status refuse_if_present(const std::string& session_id);
-  bool ends_present(const SessionRow& row);
+  Result<bool> ends_present(const SessionRow& row);
   Status give_name(const std::string& temporary, const std::string& session_id, Existing existing,
                    Staged* staged);
   Status sync_exchange(const std::string& temporary, const std::string& session_id, Staged* staged);

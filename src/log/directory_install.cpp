@@ -98,11 +98,11 @@ Status DirectoryEngine::refuse_if_present(const std::string& session_id) {
   return holds_session(**directory) ? changed_meanwhile(session_id) : Status();
 }
 
-// Whether the session that is there is another than the row's, so that it ends. One of which that
-// cannot be read does.
-bool DirectoryEngine::ends_present(const SessionRow& row) {
-  const auto present = described_row(row.session_id);
-  return !present.ok() || !*present || (*present)->created_at_ms != row.created_at_ms;
+// Whether the session that is there is another than the row's, so that it ends. One that has lost
+// its metadata.json does; of one that the disk does not give now nobody knows.
+Result<bool> DirectoryEngine::ends_present(const SessionRow& row) {
+  VARVE_TRY_ASSIGN(const auto present, described_row(row.session_id));
+  return !present || present->created_at_ms != row.created_at_ms;
 }
 
 Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
@@ -137,7 +137,9 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
   }
   SessionRow new_row = row;
   if (present) {
-    if (ends_present(row)) {
+    const auto ends = ends_present(row);
+    status = ends.status();
+    if (ends.ok() && *ends) {
       status = note_drop(row.session_id, deadline_us()).status();
       new_row.was_dropped = true;
     }

@@ -224,18 +224,27 @@ TEST_F(LostSession, ACopyThatCannotBeLookedAtIsNotReplaced) {
   expect_kept(kMadeAnew);
 }
 
-// A damaged disk is why one restores.
-TEST_F(LostSession, IsRestoredOverOneWhoseMetadataCannotBeRead) {
+// Nobody knows whether it is the one that the copy is of.
+TEST_F(LostSession, IsNotTakenForDroppedByARestoreThatTheDiskRefused) {
   disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool is_it = operation.path.ends_with("store/sessions/notes/metadata.json");
     const bool is_open = operation.kind == io::OperationKind::kOpen;
     return is_it && is_open ? std::optional(io::Fault{EIO}) : std::nullopt;
   });
-  const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
-  const auto nothing = [](log::Sink&) { return Status(); };
-  const log::SessionContents contents{nothing, {}, {}, nothing};
-  EXPECT_TRUE(engine->install({"notes", "", "", 1}, contents, log::Existing::kSwap).ok());
+  const std::string_view options = R"({"overwrite":true,"sessions":["notes"]})";
+  EXPECT_EQ(store_->restore("copy", options).code(), Code::kIo);
   disk_.set_fault_hook(nullptr);
+  lose("notes");
+  expect_kept(kGone);
+}
+
+TEST_F(LostSession, IsRestoredOverOneThatHasLostItsMetadata) {
+  disk_.write_file("store/sessions/notes/metadata.json", "{");
+  add(**store_->open_session("notes"), {"second"});
+  restored(*store_, R"({"overwrite":true,"sessions":["notes"]})");
+  EXPECT_EQ(alive(*store_, "notes"), Texts{"first"});
+  lose("notes");
+  expect_kept(kGone);
 }
 
 // It stays in the list, and each sweep would make cursors and the catalog useless.
