@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "log/directory_storage.h"
@@ -112,6 +113,8 @@ class DirectoryEngine final : public Engine {
   void keep_for_pages(CollectedRows rows);
   Result<std::vector<SessionRow>> collect_rows();
   Result<std::vector<SessionRow>> collect_live_rows();
+  Result<std::unordered_set<size_t>> valid_rows(const std::vector<SessionRow>& rows,
+                                                const ListedLives& lives);
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -39,6 +40,20 @@ std::optional<SessionRow> parse_collected_cursor(std::string_view text) {
   if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != ':') return std::nullopt;
   row.session_id.assign(parsed.ptr + 1, end);
   return row;
+}
+
+// Tells lives of one id apart.
+using RowKey = std::pair<std::string, int64_t>;
+RowKey key_of(const SessionRow& row) { return {row.session_id, row.created_at_ms}; }
+
+// The list tells of each that it was not dropped, and that another of its id was: without its row,
+// it would pass for that.
+std::set<RowKey> told_apart_from_dropped(const ListedLives& lives) {
+  std::set<RowKey> keys;
+  for (const SessionRow& row : lives.undropped) {
+    if (lives.dropped_at_ms.contains(row.session_id)) keys.insert(key_of(row));
+  }
+  return keys;
 }
 
 }  // namespace
@@ -163,28 +178,50 @@ Status DirectoryEngine::remove_dead_rows() {
   return registry_->replace_rows(deadline_us(), collect, since_ms);
 }
 
-// The listed rows of the sessions that there are or were lost, in their order, one for each id.
-// Unlike collect_rows() it reads no metadata, but of ids that were used again.
+// The listed rows of the sessions that there are or were lost, in their order, one for each id, and
+// those that the drop of another of their id could be taken for. Unlike collect_rows() it reads no
+// metadata, but of ids that were used again.
 Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   // A failed sync of the list removes it (registry.cpp). An empty one would hide all sessions.
   VARVE_TRY_ASSIGN(const bool has_any, registry_->has_lines());
   if (!has_any) return collect_rows();
+  VARVE_TRY_ASSIGN(const ListedLives lives,
+                   registry_->lives([](const std::string&) { return true; }));
+  VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
+  std::set<RowKey> apart = told_apart_from_dropped(lives);
+  std::vector<SessionRow> rows;
+  if (page.has_damage) {
+    VARVE_TRY_ASSIGN(rows, collect_rows());
+    for (const SessionRow& row : rows) apart.erase(key_of(row));
+    for (const SessionRow& row : lives.undropped) {
+      if (apart.erase(key_of(row)) > 0) rows.push_back(row);
+    }
+    std::sort(rows.begin(), rows.end(), is_older);
+    return rows;
+  }
+  VARVE_TRY_ASSIGN(const auto valid, valid_rows(page.rows, lives));
+  for (const size_t index : valid) apart.erase(key_of(page.rows[index]));
+  for (size_t i = page.rows.size(); i-- > 0;) {
+    const SessionRow& row = page.rows[i];
+    if (valid.contains(i) || apart.erase(key_of(row)) > 0) rows.push_back(row);
+  }
+  return rows;
+}
+
+// Which of the rows, newest first, are those of the sessions that there are or were lost.
+Result<std::unordered_set<size_t>> DirectoryEngine::valid_rows(const std::vector<SessionRow>& rows,
+                                                               const ListedLives& lives) {
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
-  std::unordered_set<std::string> present(ids.begin(), ids.end());
-  VARVE_TRY_ASSIGN(const auto gone,
-                   registry_->lives([&](const std::string& id) { return !present.contains(id); }));
-  for (const SessionRow& row : gone.undropped) present.insert(row.session_id);
-  VARVE_TRY_ASSIGN(RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
-  if (page.has_damage) return collect_rows();
-  std::erase_if(page.rows,
-                [&](const SessionRow& row) { return !present.contains(row.session_id); });
+  std::unordered_set<std::string_view> wanted(ids.begin(), ids.end());
+  for (const SessionRow& row : lives.undropped) wanted.insert(row.session_id);
   struct Valid {
-    size_t index = 0;  // into the page's rows
+    size_t index = 0;
     bool is_described = false;
   };
   std::unordered_map<std::string_view, Valid> valid;
-  for (size_t i = 0; i < page.rows.size(); ++i) {
-    const SessionRow& row = page.rows[i];
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const SessionRow& row = rows[i];
+    if (!wanted.contains(row.session_id)) continue;
     const auto [known, is_first] = valid.try_emplace(row.session_id, Valid{i});
     Valid& newest = known->second;
     if (is_first || newest.is_described) continue;
@@ -193,15 +230,12 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
     const auto is_its_row = [&](const SessionRow& one) {
       return described && one.created_at_ms == described->created_at_ms;
     };
-    newest.is_described = is_its_row(page.rows[newest.index]);
+    newest.is_described = is_its_row(rows[newest.index]);
     if (!newest.is_described && is_its_row(row)) newest = {i, true};
   }
-  std::vector<SessionRow> rows;
-  rows.reserve(valid.size());
-  for (size_t i = page.rows.size(); i-- > 0;) {
-    if (valid.at(page.rows[i].session_id).index == i) rows.push_back(page.rows[i]);
-  }
-  return rows;
+  std::unordered_set<size_t> indices;
+  for (const auto& [id, row] : valid) indices.insert(row.index);
+  return indices;
 }
 
 Result<std::vector<std::string>> DirectoryEngine::session_ids() {

@@ -178,8 +178,10 @@ class BackwardLines {
   bool is_ended_ = false;
 };
 
-// Visits the lines that can be read, newest first, until `visit` answers false.
-Status for_each_line(io::Directory& indices, const std::function<bool(ListLine line)>& visit) {
+// Visits the lines, newest first, until `visit` answers false; with nothing for one that cannot be
+// read.
+Status for_each_line(io::Directory& indices,
+                     const std::function<bool(std::optional<ListLine> line)>& visit) {
   auto file = indices.open(kRegistryFile, io::OpenMode::kRead);
   if (file.code() == Code::kNotFound) return {};
   if (!file.ok()) return std::move(file).status();
@@ -191,7 +193,8 @@ Status for_each_line(io::Directory& indices, const std::function<bool(ListLine l
     if (!more.ok()) return std::move(more).status().in_file(indices.path_of(kRegistryFile));
     if (!*more) return {};
     auto line = decode_line(text);
-    if (line && !visit(*std::move(line))) return {};
+    if (!line && (text.empty() || !lines.is_ended())) continue;
+    if (!visit(std::move(line))) return {};
   }
 }
 
@@ -215,9 +218,9 @@ SessionRow row_of(std::string_view session_id, const json::Tree& metadata) {
 
 Result<bool> Registry::has_lines() {
   bool has_any = false;
-  VARVE_TRY(for_each_line(indices_, [&](const ListLine&) {
-    has_any = true;
-    return false;
+  VARVE_TRY(for_each_line(indices_, [&](const std::optional<ListLine>& line) {
+    has_any = line.has_value();
+    return !has_any;
   }));
   return has_any;
 }
@@ -335,15 +338,19 @@ Result<RowPage> Registry::list(std::string_view after, size_t limit) {
   return page;
 }
 
+// Behind a drop, a line that cannot be read may be of a session that was not dropped: such a drop
+// proves nothing.
 Result<ListedLives> Registry::lives(const Engine::IdWanted& is_wanted) {
   ListedLives lives;
-  VARVE_TRY(for_each_line(indices_, [&](ListLine line) {
-    std::string& id = line.row.session_id;
-    if (!is_wanted(id)) return true;
-    if (line.kind == LineKind::kDrop) {
-      lives.dropped_at_ms.try_emplace(std::move(id), line.dropped_at_ms);
+  bool may_hide_row = false;
+  VARVE_TRY(for_each_line(indices_, [&](std::optional<ListLine> line) {
+    may_hide_row = may_hide_row || !line;
+    if (!line || !is_wanted(line->row.session_id)) return true;
+    std::string& id = line->row.session_id;
+    if (line->kind == LineKind::kDrop) {
+      if (!may_hide_row) lives.dropped_at_ms.try_emplace(std::move(id), line->dropped_at_ms);
     } else if (!lives.dropped_at_ms.contains(id)) {
-      lives.undropped.push_back(std::move(line.row));
+      lives.undropped.push_back(std::move(line->row));
     }
     return true;
   }));

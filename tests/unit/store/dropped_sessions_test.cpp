@@ -14,6 +14,7 @@ namespace varve::store {
 namespace {
 
 constexpr std::string_view kGone = "notes: it is gone though nobody dropped it";
+constexpr const char* kList = "store/indices/sessions.jsonl";
 constexpr std::string_view kMadeAnew = "notes: its copy is of an earlier session of this id";
 
 class LostSession : public BackupFixture {
@@ -54,6 +55,18 @@ class LostSession : public BackupFixture {
     EXPECT_EQ(report.get_int64("removed"), 1);
     EXPECT_FALSE(disk_.exists("copy/sessions/notes"));
     EXPECT_EQ(file("copy/indices/sessions.jsonl").find("notes"), std::string::npos);
+  }
+
+  // The one that the copy is of was made after one of its id was dropped.
+  void make_one_lost_after_a_drop() {
+    ASSERT_TRUE(store_->delete_session("notes").ok());
+    make_anew("notes", "first");
+    backed_up(*store_);
+    lose("notes");
+  }
+  void take_dead_rows_out() {
+    const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
+    ASSERT_TRUE(engine->remove_dead_rows().ok());
   }
 
   std::shared_ptr<Store> store_;
@@ -265,6 +278,31 @@ TEST_F(LostSession, ADropThatCannotBeToldIsNotDone) {
   EXPECT_EQ(alive(*store_, "notes"), Texts{"first"});
   ASSERT_TRUE(store_->delete_session("notes").ok());
   expect_removed();
+}
+
+// Also where one of its id was dropped before it was made.
+TEST_F(LostSession, ThatWasMadeAnewKeepsItsCopyWhereDeadRowsAreTakenOut) {
+  make_one_lost_after_a_drop();
+  make_anew("notes", "second");
+  expect_kept(kMadeAnew);
+  take_dead_rows_out();
+  expect_kept(kMadeAnew);
+}
+
+TEST_F(LostSession, IsNotForgottenWhereDeadRowsAreTakenOutOfADamagedList) {
+  make_one_lost_after_a_drop();
+  disk_.write_file(kList, file(kList) + "{\"agent_id\":\n");
+  take_dead_rows_out();
+  expect_kept(kGone);
+}
+
+// The line of a session that came after the drop may be the one that cannot be read.
+TEST_F(LostSession, OfWhichTheListCannotBeReadKeepsItsCopy) {
+  make_one_lost_after_a_drop();
+  std::string list = file(kList);
+  list[list.rfind("\"notes\"")] = '#';
+  disk_.write_file(kList, list);
+  expect_kept(kGone);
 }
 
 }  // namespace
