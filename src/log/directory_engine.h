@@ -102,9 +102,8 @@ class DirectoryEngine final : public Engine {
   Status sync_exchange(const std::string& temporary, const std::string& session_id, Staged* staged);
   Status replace_by_moves(const std::string& temporary, const std::string& session_id,
                           Staged* staged);
-  Status put_in_place(const std::string& temporary, const SessionRow& row,
-                      const SessionContents& contents, Existing existing, bool holds_present,
-                      Staged* staged);
+  Status put_in_place(const std::string& temporary, SessionRow row, const SessionContents& contents,
+                      Existing existing, DirectoryStorage* present, Staged* staged);
   Result<std::unique_ptr<DirectoryStorage>> open_catalog_storage();
   Status drop_locked_catalog(DirectoryStorage* storage);
   using CollectedRows = std::shared_ptr<const std::vector<SessionRow>>;

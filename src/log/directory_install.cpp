@@ -105,15 +105,22 @@ Result<bool> DirectoryEngine::ends_present(const SessionRow& row) {
   return !present || present->created_at_ms != row.created_at_ms;
 }
 
-Status DirectoryEngine::put_in_place(const std::string& temporary, const SessionRow& row,
+// What replaces another session tells first, as late as it can, that this one was dropped.
+Status DirectoryEngine::put_in_place(const std::string& temporary, SessionRow row,
                                      const SessionContents& contents, Existing existing,
-                                     bool holds_present, Staged* staged) {
+                                     DirectoryStorage* present, Staged* staged) {
   VARVE_TRY_ASSIGN(auto directory, temporary_->open_directory(temporary));
   VARVE_TRY(write_rest(*directory, contents));
+  VARVE_TRY_ASSIGN(const bool ends, present == nullptr ? Result<bool>(false) : ends_present(row));
+  if (ends) VARVE_TRY(note_drop(row.session_id, deadline_us()));
+  // One that is gone may have been dropped since the caller read the list.
+  row.was_dropped = row.was_dropped || ends || present == nullptr;
+  // As in drop(): handles that are open then check whether the name is still theirs.
+  if (present != nullptr) VARVE_TRY(present->suspect_names());
   const auto is_refused = [&]() -> Status {
     if (existing == Existing::kRefuse) return refuse_if_taken(row.session_id);
     // One that appeared since may have writers, and deletions that the new one does not know.
-    return holds_present ? Status() : refuse_if_present(row.session_id);
+    return present != nullptr ? Status() : refuse_if_present(row.session_id);
   };
   const auto name = [&] { return give_name(temporary, row.session_id, existing, staged); };
   return registry_->add(row, deadline_us(), name, is_refused);
@@ -135,20 +142,9 @@ Status DirectoryEngine::install(const SessionRow& row, const SessionContents& co
     status = locked.status();
     if (status.ok()) present = *std::move(locked);
   }
-  SessionRow new_row = row;
-  if (present) {
-    const auto ends = ends_present(row);
-    status = ends.status();
-    if (ends.ok() && *ends) {
-      status = note_drop(row.session_id, deadline_us()).status();
-      new_row.was_dropped = true;
-    }
-    // As in drop(): handles that are open then check whether the name is still theirs.
-    if (status.ok()) status = present->suspect_names();
-  }
   Staged staged = Staged::kNew;
   if (status.ok()) {
-    status = put_in_place(temporary, new_row, contents, existing, present != nullptr, &staged);
+    status = put_in_place(temporary, row, contents, existing, present.get(), &staged);
   }
   // The old session is removed only when it is known to be replaced for good.
   const bool is_clear = staged == (status.ok() ? Staged::kOld : Staged::kNew);

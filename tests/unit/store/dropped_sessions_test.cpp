@@ -305,5 +305,41 @@ TEST_F(LostSession, OfWhichTheListCannotBeReadKeepsItsCopy) {
   expect_kept(kGone);
 }
 
+// What the restore knows of the list is of its start.
+TEST_F(LostSession, IsNotOneThatWasDroppedWhileItWasRestored) {
+  const auto other = open("store");
+  bool is_dropped = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (!is_dropped && operation.path.ends_with("copy/sessions/notes/memory.jsonl")) {
+      is_dropped = true;
+      EXPECT_TRUE(other->delete_session("notes").ok());
+    }
+    return std::nullopt;
+  });
+  restored(*store_, R"({"overwrite":true,"sessions":["other","notes"]})");
+  disk_.set_fault_hook(nullptr);
+  EXPECT_TRUE(is_dropped);
+  lose("notes");
+  expect_kept(kGone);
+}
+
+TEST_F(LostSession, IsNotTakenForDroppedByARestoreThatFoundNoRoom) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  make_anew("notes", "second");
+  backed_up(*store_, {}, "friday");
+  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    const bool is_it = operation.path.find("store/tmp/") != std::string_view::npos &&
+                       operation.path.ends_with("tombstones.jsonl");
+    return is_it ? std::optional(io::Fault{ENOSPC}) : std::nullopt;
+  });
+  const std::string_view options = R"({"overwrite":true,"sessions":["notes"]})";
+  EXPECT_EQ(store_->restore("copy", options).code(), Code::kNoSpace);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(alive(*store_, "notes"), Texts{"second"});
+  lose("notes");
+  EXPECT_EQ(told(backed_up(*store_, {}, "friday")).substr(0, kGone.size()), kGone);
+  EXPECT_EQ(alive("friday", "notes"), Texts{"second"});
+}
+
 }  // namespace
 }  // namespace varve::store
