@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_set>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/release_memory.h"
+#include "json/tree.h"
+#include "log/registry.h"
 
 namespace varve::log {
 
@@ -27,6 +30,15 @@ void forget(MemorySession& session) {
   release_memory(&session.vectors);
   session.documents.clear();
   session.generation += 1;
+}
+
+// When it was created, as its metadata says; 0 where it does not tell.
+int64_t made_ms_of(std::string_view id, MemorySession& session) {
+  const std::lock_guard guard(session.mutex);
+  const auto metadata = session.documents.find(kMetadataFile);
+  if (metadata == session.documents.end()) return 0;
+  const auto tree = json::Tree::parse(metadata->second);
+  return tree.ok() && tree->is_object() ? row_of(id, *tree).created_at_ms : 0;
 }
 
 // What depends on the session that is replaced.
@@ -131,15 +143,41 @@ Status MemoryEngine::drop(std::string_view session_id, const DropWanted& wanted)
   return {};
 }
 
-// Nothing is lost here: the newest row of each session that there is.
+// The row of each session that there is, oldest first. Of several that have its id, the newest that
+// its metadata fits: one that came back has an older row than another that was dropped. Else the
+// newest. With the mutex held.
+std::vector<SessionRow> MemoryEngine::live_rows() const {
+  struct Valid {
+    size_t index = 0;
+    std::optional<int64_t> made_ms;  // as the metadata says
+  };
+  std::unordered_map<std::string_view, Valid> valid;
+  for (size_t i = rows_.size(); i-- > 0;) {
+    const SessionRow& row = rows_[i];
+    const auto session = sessions_.find(row.session_id);
+    if (session == sessions_.end()) continue;
+    const auto [known, is_first] = valid.try_emplace(row.session_id, Valid{i, {}});
+    if (is_first) continue;
+    Valid& newest = known->second;
+    if (!newest.made_ms) newest.made_ms = made_ms_of(row.session_id, *session->second);
+    const bool fits = rows_[newest.index].created_at_ms == *newest.made_ms;
+    if (!fits && row.created_at_ms == *newest.made_ms) newest.index = i;
+  }
+  std::vector<SessionRow> rows;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const auto found = valid.find(rows_[i].session_id);
+    if (found != valid.end() && found->second.index == i) rows.push_back(rows_[i]);
+  }
+  return rows;
+}
+
+// Nothing is lost here.
 Result<ListedLives> MemoryEngine::lives(const IdWanted& is_wanted) {
   const std::lock_guard guard(mutex_);
   ListedLives lives;
-  std::unordered_set<std::string_view> told;
-  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
-    const bool is_live = sessions_.contains(row->session_id) && is_wanted(row->session_id);
-    if (is_live && told.insert(row->session_id).second) lives.undropped.push_back(*row);
-  }
+  lives.undropped = live_rows();
+  std::reverse(lives.undropped.begin(), lives.undropped.end());
+  std::erase_if(lives.undropped, [&](const SessionRow& row) { return !is_wanted(row.session_id); });
   for (const auto& [id, at_ms] : dropped_at_ms_) {
     if (is_wanted(id)) lives.dropped_at_ms.emplace(id, at_ms);
   }
@@ -148,14 +186,7 @@ Result<ListedLives> MemoryEngine::lives(const IdWanted& is_wanted) {
 
 Status MemoryEngine::remove_dead_rows() {
   const std::lock_guard guard(mutex_);
-  std::vector<SessionRow> rows;
-  std::unordered_set<std::string_view> told;
-  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
-    const bool is_live = sessions_.contains(row->session_id);
-    if (is_live && told.insert(row->session_id).second) rows.push_back(*row);
-  }
-  std::reverse(rows.begin(), rows.end());
-  rows_.swap(rows);
+  rows_ = live_rows();
   const int64_t since_ms = clock_.now_ms() - kDropsKeptMs;
   std::erase_if(dropped_at_ms_, [&](const auto& item) { return item.second < since_ms; });
   list_number_ += 1;

@@ -37,6 +37,7 @@ class MemoryEngine final : public Engine {
 
  private:
   std::shared_ptr<MemorySession> find(std::string_view session_id);
+  [[nodiscard]] std::vector<SessionRow> live_rows() const;
 
   Clock& clock_;
   uint64_t lock_timeout_ms_;

@@ -1,4 +1,5 @@
 // The conformance suite of Engine, over directories and memory.
+#include "base/time.h"
 #include "log/storage.h"
 
 #include <gtest/gtest.h>
@@ -206,6 +207,31 @@ TEST_P(Engines, RowsOfDroppedSessionsCanBeTakenOut) {
   for (const std::string id : {"a", "b", "c", "f", "g"}) ASSERT_TRUE(drop(id).ok());
   ASSERT_TRUE(engine_->remove_dead_rows().ok());
   EXPECT_EQ(listed(9), Ids());
+}
+
+// As a restore from an older backup does, when the id was used again since.
+TEST_P(Engines, TheRowOfASessionThatCameBackIsNotTakenOutForALaterOneOfItsId) {
+  const auto metadata = [](int64_t made_ms) {
+    return R"({"session_id":"s","created_at":")" + format_rfc3339(made_ms) + "\"}";
+  };
+  for (const int64_t made_ms : {test::kStartMs, test::kStartMs + 1}) {
+    ASSERT_TRUE(engine_->create({"s", "u", "", made_ms}, metadata(made_ms)).ok());
+    ASSERT_TRUE(drop("s").ok());
+  }
+  SessionRow first{"s", "u", "", test::kStartMs};
+  first.listed_at = engine_->list("", 2)->cursors.back();
+  first.was_dropped = true;
+  const auto nothing = [](Sink&) { return Status(); };
+  const auto described = [&](Sink& sink) { return sink.append(metadata(test::kStartMs)); };
+  const SessionContents contents{nothing, {}, described, nothing};
+  ASSERT_TRUE(engine_->install(first, contents, Existing::kRefuse).ok());
+  ASSERT_TRUE(engine_->remove_dead_rows().ok());
+  const auto page = engine_->list("", 9);
+  ASSERT_EQ(page->rows.size(), 1U);
+  EXPECT_EQ(page->rows.front().created_at_ms, test::kStartMs);
+  const auto lives = engine_->lives([](const std::string&) { return true; });
+  ASSERT_EQ(lives->undropped.size(), 1U);
+  EXPECT_EQ(lives->undropped.front().created_at_ms, test::kStartMs);
 }
 
 TEST_P(Engines, AnEmptyStoreListsNothing) {
