@@ -30,9 +30,9 @@ PAGES_WITH_TESTS = ("docs/reliability.md", "docs/security.md")
 
 def pages():
     """{path: text} of every Markdown page of the repository."""
-    found = [path for folder in ("docs", "examples", "bench", "bindings")
+    found = [path for folder in ("docs", "examples", "bench", "bindings", "tests")
              for path in sorted((SOURCE / folder).rglob("*.md"))
-             if "node_modules" not in path.parts]
+             if not {"node_modules", "corpus"} & set(path.parts)]
     found += sorted(SOURCE.glob("*.md"))
     return {path: path.read_text(encoding="utf-8") for path in found}
 
