@@ -46,14 +46,17 @@ class MadeAnewByAnother : public CatalogFixture {
     const auto process = disk_.process(kTaker);
     const auto taker = open(*process);
     const std::string_view last_call = has_metadata ? "metadata.json" : "memory.jsonl";
+    bool was_killed = false;
     disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
       const bool is_last = operation.kind == io::OperationKind::kRemove &&
                            operation.process_id == kTaker && operation.name == last_call;
       if (is_last) process->kill();
+      was_killed = was_killed || is_last;
       return {};
     });
     (void)taker->delete_session("s").ok();
     disk_.set_fault_hook({});
+    EXPECT_TRUE(was_killed) << "it was deleted as a whole";
   }
 
   std::string warnings_;
