@@ -141,10 +141,13 @@ TEST_F(MadeAnewByAnother, OneThatIsDeletedMeanwhileIsNotBackedUpWithoutItsMetada
   const auto process = disk_.process(kTaker);
   const auto taker = open(*process);
   bool is_deleted = false;
+  bool was_killed = false;
   disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool is_metadata = operation.name == "metadata.json";
     if (operation.process_id == kTaker) {
-      if (operation.kind == io::OperationKind::kRemove && !is_metadata) process->kill();
+      if (operation.kind != io::OperationKind::kRemove || is_metadata) return {};
+      process->kill();
+      was_killed = true;
     } else if (operation.kind == io::OperationKind::kOpen && is_metadata && !is_deleted) {
       is_deleted = true;
       (void)taker->delete_session("s").ok();
@@ -154,6 +157,7 @@ TEST_F(MadeAnewByAnother, OneThatIsDeletedMeanwhileIsNotBackedUpWithoutItsMetada
   const auto report = store_->back_up("backup", "");
   disk_.set_fault_hook({});
   ASSERT_TRUE(is_deleted);
+  ASSERT_TRUE(was_killed) << "it was deleted as a whole";
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_FALSE(disk_.exists("backup/sessions/s")) << report->canonical();
 }
