@@ -291,10 +291,12 @@ class Backup {
 
   Status remove_missing() {
     VARVE_TRY_ASSIGN(const auto copied, copy_->session_ids());
-    // Again: what was dropped while we worked is told by now.
+    // Again: what was dropped while we worked is told by now, and another may be back.
+    VARVE_TRY_ASSIGN(const auto present, context_.engine.session_ids());
     dropped_ = std::make_unique<DroppedSessions>(context_.engine, copied);
     std::vector<std::string> removed;
     for (const std::string& id : copied) {
+      if (std::binary_search(present.begin(), present.end(), id)) continue;
       if (!gone_.contains(id) && std::binary_search(all_.begin(), all_.end(), id)) continue;
       VARVE_TRY_ASSIGN(const std::string reason, reason_to_keep(id));
       if (!reason.empty()) {

@@ -305,6 +305,29 @@ TEST_F(LostSession, OfWhichTheListCannotBeReadKeepsItsCopy) {
   expect_kept(kGone);
 }
 
+// What the backup knows of the sessions is of its start.
+TEST_F(LostSession, ThatIsRestoredWhileItIsMissedKeepsItsCopy) {
+  const auto other = open("store");
+  for (const bool delete_missing : {false, true}) {
+    lose("notes");
+    bool is_back = false;
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      if (!is_back && operation.path.ends_with("copy/sessions/other/memory.jsonl")) {
+        is_back = true;
+        EXPECT_TRUE(other->restore("copy", R"({"sessions":["notes"]})").ok());
+      }
+      return std::nullopt;
+    });
+    const json::Tree report =
+        backed_up(*store_, delete_missing ? R"({"delete_missing":true})" : "");
+    disk_.set_fault_hook(nullptr);
+    EXPECT_TRUE(is_back);
+    EXPECT_EQ(told(report), "");
+    EXPECT_EQ(report.get_int64("removed"), 0);
+    EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
+  }
+}
+
 // What the restore knows of the list is of its start.
 TEST_F(LostSession, IsNotOneThatWasDroppedWhileItWasRestored) {
   const auto other = open("store");
