@@ -97,6 +97,19 @@ def test_the_search_order(run, package, tmp_path):
         f"loaded libvarve.so.{WANTED} ")
 
 
+def test_a_name_without_a_slash_is_of_a_file_in_the_working_directory(run, tmp_path):
+    """And not of one that the system's loader knows."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shared_object(tmp_path, "int nothing;").rename(elsewhere / "mine.so")
+    shutil.copy(os.path.realpath(LIBRARY), tmp_path / "mine.so")
+    there = f"import os\nos.chdir({str(tmp_path)!r})\n{ATTEMPT}"
+    for arguments, named in ((["mine.so"], ""), ([], "mine.so")):
+        told = run(there, *arguments,
+                   env=environment(VARVE_LIBRARY=named, LD_LIBRARY_PATH=elsewhere))
+        assert told.startswith("loaded ./mine.so "), told
+
+
 def test_every_path_that_was_tried_is_listed(run, package):
     told = told_by(run, PYTHONPATH=package.parent, VARVE_LIBRARY="")
     for path in (package / f"libvarve.so.{WANTED}", package / "libvarve.so",

@@ -3,6 +3,7 @@ use std::env;
 use std::ffi::{c_void, CStr, OsStr, OsString};
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
@@ -23,7 +24,7 @@ impl Library {
     /// Loads the library at `path`, and nothing else should that fail. Answers an error when
     /// another one is loaded already.
     pub fn load(path: impl AsRef<Path>) -> Result<&'static Library> {
-        let path = path.as_ref();
+        let path = file(path.as_ref());
         let library = Self::once(|| vec![path.as_os_str().to_owned()])?;
         if library.path != path {
             let message = format!(
@@ -91,7 +92,7 @@ impl fmt::Debug for Library {
 /// Where to look, in order, when no path was given to [`Library::load`].
 fn candidates() -> Vec<OsString> {
     if let Some(path) = env::var_os("VARVE_LIBRARY").filter(|path| !path.is_empty()) {
-        return vec![path];
+        return vec![file(Path::new(&path)).into()];
     }
     let name = format!("libvarve.so.{}", raw::VARVE_ABI_VERSION);
     let mut paths = Vec::new();
@@ -101,6 +102,15 @@ fn candidates() -> Vec<OsString> {
     }
     paths.push(name.into());
     paths
+}
+
+/// A path that was given, for the system's loader. That looks for a name without a slash in places
+/// of its own, and may find another file than the one in the working directory.
+fn file(path: &Path) -> PathBuf {
+    if path.as_os_str().as_bytes().contains(&b'/') {
+        return path.into();
+    }
+    Path::new(".").join(path)
 }
 
 fn first(paths: &[OsString]) -> Result<Library> {
@@ -243,6 +253,16 @@ mod tests {
         assert_eq!(library.path(), Path::new(&real));
         assert_eq!(library.abi_version(), raw::VARVE_ABI_VERSION as u32);
         assert_eq!(library.version(), raw::VERSION);
+    }
+
+    #[test]
+    fn a_name_without_a_slash_is_of_a_file_in_the_working_directory() {
+        for (given, expected) in [("a.so", "./a.so"), ("b/a.so", "b/a.so"), ("/a.so", "/a.so")] {
+            assert_eq!(file(Path::new(given)).as_os_str(), expected);
+        }
+        Library::get().expect("VARVE_LIBRARY: the library to test with");
+        let error = Library::load("libvarve.so.1").expect_err("another one is loaded");
+        assert!(error.message().starts_with("./libvarve.so.1 "), "{error}");
     }
 
     #[test]

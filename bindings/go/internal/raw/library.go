@@ -51,7 +51,7 @@ func Load(path string) error {
 	loadedLock.Lock()
 	defer loadedLock.Unlock()
 	if now := loaded.Load(); now != nil {
-		if path == "" || path == *now {
+		if path == "" || fileOf(path) == *now {
 			return nil
 		}
 		return fmt.Errorf("varve: this process already uses %s, so it cannot load %s", *now, path)
@@ -90,10 +90,10 @@ func LoadedPath() string {
 // environment, is the only one: another library in its stead would be a surprise.
 func candidates(explicit string) []string {
 	if explicit != "" {
-		return []string{explicit}
+		return []string{fileOf(explicit)}
 	}
 	if given := os.Getenv(EnvironmentVariable); given != "" {
-		return []string{given}
+		return []string{fileOf(given)}
 	}
 	var places []string
 	if program, err := os.Executable(); err == nil {
@@ -108,6 +108,15 @@ func candidates(explicit string) []string {
 		}
 	}
 	return append(places, libraryNames()[0]) // where the system's loader looks
+}
+
+// fileOf is a path that was given, for the system's loader. That looks for a name without a slash in
+// places of its own, and may find another file than the one in the working directory.
+func fileOf(path string) string {
+	if strings.Contains(path, "/") {
+		return path
+	}
+	return "./" + path
 }
 
 func libraryNames() []string {

@@ -65,6 +65,23 @@ func TestTheEnvironmentNamesTheOnlyCandidate(t *testing.T) {
 	}
 }
 
+func TestANameWithoutASlashIsOfAFileInTheWorkingDirectory(t *testing.T) {
+	library, err := os.ReadFile(theLibrary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("mine.so", library, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(EnvironmentVariable, "mine.so")
+	for _, explicit := range []string{"", "mine.so"} {
+		if _, place, failure := search(candidates(explicit)); place != "./mine.so" {
+			t.Errorf("%q: found %q: %v", explicit, place, failure)
+		}
+	}
+}
+
 func TestTheOrderOfTheUsualPlaces(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Fatal("the names below are Linux's")

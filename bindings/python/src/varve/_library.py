@@ -33,11 +33,17 @@ def file_names() -> List[str]:
     return [f"libvarve.so.{version}", "libvarve.so"]
 
 
+def _file(path: str) -> str:
+    """A path that was asked for, for the system's loader. That looks for a name without a slash in
+    places of its own, and may find another file than the one in the working directory."""
+    return path if "/" in path else f"./{path}"
+
+
 def candidates(path: Optional[str] = None) -> List[str]:
     """Where to look, in order. A path that was asked for is the only one."""
     asked = path or os.environ.get("VARVE_LIBRARY")
     if asked:
-        return [asked]
+        return [_file(asked)]
     package = pathlib.Path(__file__).resolve().parent
     beside = [str(folder / name) for folder in (package, package.parent / "lib")
               for name in file_names()]
