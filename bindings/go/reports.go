@@ -279,7 +279,8 @@ type Damage struct {
 	Reason string `json:"reason"`
 }
 
-// Note is what Verify tells of an entry that is no damage: ID refers to Target, which is not there.
+// Note is what Verify tells that is no damage: the entry ID refers to Target, which is not there; or,
+// both empty, metadata.json has a member that may have no effect.
 type Note struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`

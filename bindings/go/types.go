@@ -114,7 +114,8 @@ type SessionFilter struct {
 	Rescan  bool   `json:"rescan,omitempty"`
 }
 
-// SessionInfo is a session in a list.
+// SessionInfo is a session in a list. What was not given is empty, and of one whose metadata.json is
+// lost, damaged or not for this process to read all but the first three and CreatedAt.
 type SessionInfo struct {
 	SessionID    string    `json:"session_id"`
 	UserID       string    `json:"user_id"`

@@ -10,6 +10,7 @@ export interface Report {
 
 export interface SessionSummary {
   sessionId: string;
+  /** Empty when it was not given, as are `agentId` and `title`. */
   userId: string;
   agentId: string;
   createdAt: Time;
@@ -322,7 +323,10 @@ export interface Damage {
   reason: string;
 }
 
-/** No damage: the entry `id` refers to `target`, which was deleted or does not exist. */
+/**
+ * No damage: the entry `id` refers to `target`, which was deleted or does not exist; or, both
+ * empty, metadata.json has a member that may have no effect.
+ */
 export interface Note {
   file: string;
   offset: number;

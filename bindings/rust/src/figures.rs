@@ -113,7 +113,7 @@ documents! {
         session_id: String,
         /// Entries alive.
         entries: u64,
-        /// Entries deleted that are still in the log.
+        /// Deletions; a compaction may have removed the entries.
         deleted: u64,
         /// Entries expired that are still in the log.
         expired: u64,
@@ -131,9 +131,10 @@ documents! {
         memory_bytes: u64,
         /// What there is of vectors.
         vectors: VectorStats,
-        /// The number of the last entry.
+        /// The number of the last entry in the log.
         last_seq: u64,
-        /// The number of the last entry that survives power loss.
+        /// Up to this number entries survive power loss; above `last_seq` when a compaction removed
+        /// later ones.
         durable_seq: u64,
         /// "commit", "interval" or "os".
         durability: String,

@@ -17,11 +17,12 @@ documents! {
     SessionInfo {
         /// Its id.
         session_id: String,
-        /// Whose it is.
+        /// Whose it is; `""` when that was not given.
         user_id: Option<String>,
-        /// Which agent's it is.
+        /// Which agent's it is; `""` when that was not given.
         agent_id: Option<String>,
-        /// A name for people.
+        /// A name for people; `""` when it was not given. None, and what follows empty, when
+        /// metadata.json is lost, damaged or not for this process to read.
         title: Option<String>,
         /// RFC 3339.
         created_at: String,
@@ -70,7 +71,7 @@ documents! {
         problems: Vec<Problem>,
         /// How many there are.
         problems_total: u64,
-        /// The first 1000 references to nothing.
+        /// The first 1000.
         notes: Vec<Note>,
         /// How many there are.
         notes_total: u64,
@@ -81,7 +82,8 @@ documents! {
         /// What was found of vectors.
         vectors: VerifiedVectors,
     }
-    /// What is no damage: an entry refers to one that was deleted or does not exist.
+    /// What is no damage: an entry refers to one that was deleted or does not exist; or, with both
+    /// ids empty, metadata.json has a member that may have no effect.
     Note {
         /// Which file.
         file: String,

@@ -312,7 +312,8 @@ class Damage(TypedDict):
 
 
 class Note(TypedDict):
-    """No damage: the entry `id` refers to `target`, which was deleted or does not exist."""
+    """No damage: the entry `id` refers to `target`, which was deleted or does not exist; or, both
+    empty, metadata.json has a member that may have no effect."""
 
     file: str
     offset: int
