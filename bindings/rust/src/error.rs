@@ -17,13 +17,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum ErrorKind {
     /// Malformed input; nothing was changed. [`Error::member`] and [`Error::offset`] say where.
     InvalidArgument,
-    /// There is no such entry, session or store.
+    /// There is no such entry, key, session, file or backup.
     NotFound,
     /// The id is in use, or was used and deleted.
     AlreadyExists,
     /// Larger than a configured limit.
     SizeLimit,
-    /// The store or session was closed.
+    /// The store, session, memory, window or results were closed.
     BadHandle,
     /// No permission to write, or writing was stopped for safety.
     ReadOnly,
@@ -35,7 +35,7 @@ pub enum ErrorKind {
     Io,
     /// Disk or quota full; nothing was added.
     NoSpace,
-    /// Memory could not be had; nothing was changed.
+    /// No memory or thread is left; nothing was added, deleted or set.
     NoMemory,
     /// What is stored there is damaged.
     Corruption,

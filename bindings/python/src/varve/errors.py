@@ -58,7 +58,7 @@ class InvalidArgument(VarveError, ValueError):
 
 
 class NotFound(VarveError, LookupError):
-    """No such entry, session or store."""
+    """No such entry, key, session, file or backup."""
 
     STATUS = _raw.VARVE_NOT_FOUND
 
@@ -76,7 +76,7 @@ class SizeLimit(VarveError):
 
 
 class BadHandle(VarveError):
-    """The store, session or results are closed."""
+    """The store, session, memory, window or results are closed."""
 
     STATUS = _raw.VARVE_BAD_HANDLE
 
@@ -112,7 +112,7 @@ class NoSpace(VarveError):
 
 
 class NoMemory(VarveError):
-    """Allocation failed; nothing was changed."""
+    """No memory or thread left; nothing was added, deleted or set."""
 
     STATUS = _raw.VARVE_NO_MEMORY
 
