@@ -313,43 +313,36 @@ Status DirectoryEngine::drop(std::string_view session_id, const DropWanted& want
           "session '" + std::string(session_id) + "' keeps being replaced by others; try again"};
 }
 
-// So that nobody takes the session for a lost one. Before the session goes: whoever is killed in
-// between, or told of a failure, drops it again. False: the disk has no room for that; the session
-// goes all the same, and makes some.
-Result<bool> DirectoryEngine::note_drop(std::string_view session_id, int64_t deadline_us) {
-  Status noted = registry_->note_drop(session_id, deadline_us);
-  if (noted.code() == Code::kNoSpace) return false;
-  const bool has_no_list = noted.code() == Code::kNotFound;
-  if (!noted.ok() && !has_no_list) return noted;
-  return true;
-}
-
 // Best effort: a session that is gone is answered as dropped.
 void DirectoryEngine::note_drop_late(std::string_view session_id, int64_t deadline_us) noexcept {
   try {
-    (void)note_drop(session_id, deadline_us).ok();
+    const auto take_nothing = [] { return Status(); };
+    bool is_told = false;
+    (void)registry_->drop(session_id, deadline_us, take_nothing, &is_told).ok();
   } catch (const std::bad_alloc&) {
     // A backup then takes it for lost, and says so.
   }
 }
 
+// The list tells of it first, so that nobody takes the session for a lost one: whoever is killed in
+// between, or told of a failure, drops it again.
 Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view session_id,
                                     const DropWanted& wanted, int64_t deadline_us) {
+  const std::string temporary = temporary_name("deleted", *environment_.random);
   bool has_its_name = true;
+  bool is_told = false;
+  const auto take = [&]() -> Status {
+    // Open handles take the session's name for durable and theirs. If we are killed after the move,
+    // nothing else tells them that the next sweep removes what they write.
+    VARVE_TRY(storage.suspect_names());
+    return take_name(session_id, temporary, &has_its_name);
+  };
   Status status = agree_to_drop(storage, wanted);
-  bool is_noted = false;
-  if (status.ok()) {
-    const auto noted = note_drop(session_id, deadline_us);
-    is_noted = noted.ok() && *noted;
-    status = noted.status();
-  }
-  // Open handles take the session's name for durable and theirs. If we are killed after the move,
-  // nothing else tells them that the next sweep removes what they write.
-  if (status.ok()) status = storage.suspect_names();
-  if (status.ok()) status = take_away(session_id, &has_its_name);
+  if (status.ok()) status = registry_->drop(session_id, deadline_us, take, &is_told);
+  if (status.ok()) remove_tree(*temporary_, temporary);
   if (has_its_name) storage.clear_suspicion();
   storage.unlock();
-  if (status.ok() && !is_noted) note_drop_late(session_id, deadline_us);
+  if (status.ok() && !is_told) note_drop_late(session_id, deadline_us);
   return status;
 }
 
@@ -358,27 +351,29 @@ Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view 
 Result<bool> DirectoryEngine::drop_without_session(std::string_view session_id,
                                                    int64_t deadline_us) {
   VARVE_TRY(open_session_directory(session_id));
-  VARVE_TRY_ASSIGN(const bool is_noted, note_drop(session_id, deadline_us));
+  const std::string temporary = temporary_name("deleted", *environment_.random);
   bool is_session = false;
-  VARVE_TRY(registry_->while_locked(deadline_us, [&]() -> Status {
+  bool is_told = false;
+  const auto take = [&]() -> Status {
     VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
     is_session = holds_session(*directory);
     bool has_its_name = true;
-    return is_session ? Status() : take_away(session_id, &has_its_name);
-  }));
-  if (!is_session && !is_noted) note_drop_late(session_id, deadline_us);
-  return !is_session;
+    return is_session ? Status() : take_name(session_id, temporary, &has_its_name);
+  };
+  VARVE_TRY(registry_->drop(session_id, deadline_us, take, &is_told));
+  if (is_session) return false;
+  remove_tree(*temporary_, temporary);
+  if (!is_told) note_drop_late(session_id, deadline_us);
+  return true;
 }
 
-Status DirectoryEngine::take_away(std::string_view session_id, bool* has_its_name) {
-  const std::string temporary = temporary_name("deleted", *environment_.random);
+// Moves it away, durably.
+Status DirectoryEngine::take_name(std::string_view session_id, std::string_view temporary,
+                                  bool* has_its_name) {
   VARVE_TRY(sessions_->move_to(session_id, *temporary_, temporary));
   *has_its_name = false;
   Status synced = sessions_->sync();
-  if (synced.ok()) {
-    remove_tree(*temporary_, temporary);
-    return {};
-  }
+  if (synced.ok()) return {};
   *has_its_name = put_back(temporary, session_id);
   if (*has_its_name) return synced;
   return {Code::kUnknown,

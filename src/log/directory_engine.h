@@ -82,10 +82,9 @@ class DirectoryEngine final : public Engine {
   Result<bool> is_listed_so(std::string_view session_id);
   bool take_back(std::string_view session_id, std::string_view temporary);
   bool put_back(std::string_view temporary, std::string_view session_id);
-  Status take_away(std::string_view session_id, bool* has_its_name);
+  Status take_name(std::string_view session_id, std::string_view temporary, bool* has_its_name);
   Status drop_locked(DirectoryStorage& storage, std::string_view session_id,
                      const DropWanted& wanted, int64_t deadline_us);
-  Result<bool> note_drop(std::string_view session_id, int64_t deadline_us);
   void note_drop_late(std::string_view session_id, int64_t deadline_us) noexcept;
   Result<bool> drop_without_session(std::string_view session_id, int64_t deadline_us);
   // kNotFound when nothing has the name; open_storage(): also when what has it holds no session.

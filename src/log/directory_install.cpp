@@ -105,18 +105,18 @@ Result<bool> DirectoryEngine::ends_present(const SessionRow& row) {
   return !present || present->created_at_ms != row.created_at_ms;
 }
 
-// What replaces another session tells first, as late as it can, that this one was dropped.
 Status DirectoryEngine::put_in_place(const std::string& temporary, SessionRow row,
                                      const SessionContents& contents, Existing existing,
                                      DirectoryStorage* present, Staged* staged) {
   VARVE_TRY_ASSIGN(auto directory, temporary_->open_directory(temporary));
   VARVE_TRY(write_rest(*directory, contents));
-  VARVE_TRY_ASSIGN(const bool ends, present == nullptr ? Result<bool>(false) : ends_present(row));
-  if (ends) VARVE_TRY(note_drop(row.session_id, deadline_us()));
-  // One that is gone may have been dropped since the caller read the list.
-  row.was_dropped = row.was_dropped || ends || present == nullptr;
-  // As in drop(): handles that are open then check whether the name is still theirs.
-  if (present != nullptr) VARVE_TRY(present->suspect_names());
+  if (present != nullptr) {
+    VARVE_TRY_ASSIGN(row.ends_another, ends_present(row));
+    // As in drop(): handles that are open then check whether the name is still theirs.
+    VARVE_TRY(present->suspect_names());
+  } else {
+    row.was_dropped = true;  // maybe since the caller read the list
+  }
   const auto is_refused = [&]() -> Status {
     if (existing == Existing::kRefuse) return refuse_if_taken(row.session_id);
     // One that appeared since may have writers, and deletions that the new one does not know.

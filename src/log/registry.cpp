@@ -261,8 +261,11 @@ Result<bool> Registry::is_listed(const SessionRow& row) {
 // What the list lacks for the row to stand for a session; empty where it has it.
 Result<std::string> Registry::new_line(const SessionRow& row) {
   VARVE_TRY_ASSIGN(const bool has_row, is_listed(row));
-  if (!has_row) return encode_row(row);
-  return row.was_dropped ? encode_return(row, clock_.now_ms()) : std::string();
+  const int64_t now_ms = clock_.now_ms();
+  const std::string drop = row.ends_another ? encode_drop(row.session_id, now_ms) : std::string();
+  if (!has_row) return drop + encode_row(row);
+  const bool is_back = row.was_dropped || row.ends_another;
+  return is_back ? drop + encode_return(row, now_ms) : std::string();
 }
 
 // Also without a line the list is synced: who appended the last may have been killed before it did.
@@ -298,17 +301,17 @@ Status Registry::make_if_lost() {
   return has_any ? Status() : replace_locked(collect_);
 }
 
-Status Registry::note_drop(std::string_view session_id, int64_t deadline_us) {
+Status Registry::drop(std::string_view session_id, int64_t deadline_us,
+                      const std::function<Status()>& take_name, bool* is_told) {
   const std::lock_guard guard(mutex_);
-  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
-  VARVE_TRY(make_if_lost());
-  return append(encode_drop(session_id, clock_.now_ms()));
-}
-
-Status Registry::while_locked(int64_t deadline_us, const std::function<Status()>& work) {
-  const std::lock_guard guard(mutex_);
-  VARVE_TRY_ASSIGN(const auto held, lock(deadline_us));
-  return work();
+  const auto held = lock(deadline_us);
+  Status told = held.status();
+  if (told.ok()) told = make_if_lost();
+  if (told.ok()) told = append(encode_drop(session_id, clock_.now_ms()));
+  *is_told = told.code() != Code::kNoSpace;
+  const bool has_no_list = told.code() == Code::kNotFound;
+  if (!told.ok() && *is_told && !has_no_list) return told;
+  return take_name();
 }
 
 Result<RowPage> Registry::list(std::string_view after, size_t limit) {

@@ -53,16 +53,17 @@ class Registry {
 
   // Runs `give_name` after the row is synced and before the unlock. kBusy at the deadline. A row
   // that is still where `listed_at` says is not appended again, but if it `was_dropped`, that it is
-  // back. `is_refused`, if given, is asked before the row is appended, with the lock held.
+  // back. If it `ends_another`, that one is told to be dropped, by the same write. `is_refused`, if
+  // given, is asked before the row is appended, with the lock held.
   Status add(const SessionRow& row, int64_t deadline_us, const std::function<Status()>& give_name,
              const std::function<Status()>& is_refused = {});
 
-  // Tells, durably, that the sessions of this id which are listed are dropped. kBusy at the
-  // deadline.
-  Status note_drop(std::string_view session_id, int64_t deadline_us);
-
-  // Runs `work` while nobody gives a session its name. kBusy at the deadline.
-  Status while_locked(int64_t deadline_us, const std::function<Status()>& work);
+  // Tells, durably, that the sessions of this id which are listed are dropped, and runs `take_name`
+  // before the unlock: a list written anew in between would have the row behind the drop. Where the
+  // disk has no room for the line, `is_told` is false and it runs all the same: a drop makes some.
+  // kBusy at the deadline.
+  Status drop(std::string_view session_id, int64_t deadline_us,
+              const std::function<Status()>& take_name, bool* is_told);
 
   // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
   Result<RowPage> list(std::string_view after, size_t limit);

@@ -276,6 +276,8 @@ struct SessionRow {
   std::string listed_at = {};
   // Beside `listed_at`: the list tells that the session was dropped since.
   bool was_dropped = false;
+  // For the registry: it takes the place of another session of its id, which ends.
+  bool ends_another = false;
 };
 
 struct RowPage {

@@ -24,6 +24,11 @@ class Rows : public testing::Test {
       const std::string& id, const std::function<Status()>& give_name = [] { return Status(); }) {
     return registry().add({id, "u", "a", test::kStartMs}, clock_.monotonic_us() + 1000, give_name);
   }
+  Status drop(const std::string& id) {
+    bool is_told = false;
+    return registry().drop(
+        id, clock_.monotonic_us() + 1000, [] { return Status(); }, &is_told);
+  }
   Registry& registry() {
     if (!registry_) registry_ = std::make_unique<Registry>(*indices_, clock_, random_);
     return *registry_;
@@ -60,7 +65,7 @@ TEST_F(Rows, ComeBeforeTheNameAndAreDurableByThen) {
 
 TEST_F(Rows, ADropIsDurableWhenItIsTold) {
   ASSERT_TRUE(add("s1").ok());
-  ASSERT_TRUE(registry().note_drop("s1", clock_.monotonic_us() + 1000).ok());
+  ASSERT_TRUE(drop("s1").ok());
   EXPECT_TRUE(disk_.crash()
                   ->read_file("indices/sessions.jsonl")
                   .value_or("")
@@ -75,10 +80,10 @@ TEST_F(Rows, OfDropsAndReturnsAreOnNoPage) {
   back.listed_at = registry().list("", 1)->cursors.front();
   back.was_dropped = true;
   const int64_t deadline_us = clock_.monotonic_us() + 1000;
-  ASSERT_TRUE(registry().note_drop("s1", deadline_us).ok());
+  ASSERT_TRUE(drop("s1").ok());
   ASSERT_TRUE(registry().add(back, deadline_us, [] { return Status(); }).ok());
   ASSERT_TRUE(add("s2").ok());
-  ASSERT_TRUE(registry().note_drop("s2", deadline_us).ok());
+  ASSERT_TRUE(drop("s2").ok());
   EXPECT_EQ(std::ranges::count(rows(), '\n'), 5);
   std::string ids;
   const auto page = *registry().list("", 10);

@@ -69,7 +69,25 @@ class LostSession : public BackupFixture {
     ASSERT_TRUE(engine->remove_dead_rows().ok());
   }
 
+  // By another process, whenever nobody has the list's lock.
+  void take_dead_rows_out_at_each_moment() {
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      const bool is_of_list = operation.path.starts_with("store/indices/");
+      const bool is_move = operation.kind == io::OperationKind::kMove;
+      if (is_sweeping_ || !(is_of_list || is_move)) return std::nullopt;
+      is_sweeping_ = true;
+      const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 0);
+      const Status status = engine->remove_dead_rows();
+      EXPECT_TRUE(status.ok() || status.code() == Code::kBusy) << status.message();
+      sweep_count_ += status.ok() ? 1 : 0;
+      is_sweeping_ = false;
+      return std::nullopt;
+    });
+  }
+
   std::shared_ptr<Store> store_;
+  bool is_sweeping_ = false;
+  int sweep_count_ = 0;
 };
 
 TEST_F(LostSession, KeepsItsCopyUntilTheLossIsAccepted) {
@@ -326,6 +344,27 @@ TEST_F(LostSession, ThatIsRestoredWhileItIsMissedKeepsItsCopy) {
     EXPECT_EQ(report.get_int64("removed"), 0);
     EXPECT_EQ(alive("copy", "notes"), Texts{"first"});
   }
+}
+
+// The list would have its row behind the line that tells of the drop.
+TEST_F(LostSession, IsNotOneThatWasDroppedWhileDeadRowsWereTakenOut) {
+  take_dead_rows_out_at_each_moment();
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  disk_.set_fault_hook(nullptr);
+  EXPECT_GT(sweep_count_, 1);
+  expect_removed();
+}
+
+TEST_F(LostSession, IsNotOneThatWasReplacedWhileDeadRowsWereTakenOut) {
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  make_anew("notes", "second");
+  backed_up(*store_, {}, "friday");
+  take_dead_rows_out_at_each_moment();
+  restored(*store_, R"({"sessions":["notes"],"overwrite":true})");
+  disk_.set_fault_hook(nullptr);
+  EXPECT_GT(sweep_count_, 1);
+  EXPECT_EQ(told(backed_up(*store_, {}, "friday")), "");
+  EXPECT_EQ(alive("friday", "notes"), Texts{"first"});
 }
 
 // What the restore knows of the list is of its start.
