@@ -1,5 +1,4 @@
 // The conformance suite of Engine, over directories and memory.
-#include "base/time.h"
 #include "log/storage.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "io/posix.h"
 #include "io/simulated.h"
 #include "json/tree.h"
