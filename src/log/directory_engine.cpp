@@ -313,36 +313,25 @@ Status DirectoryEngine::drop(std::string_view session_id, const DropWanted& want
           "session '" + std::string(session_id) + "' keeps being replaced by others; try again"};
 }
 
-// Best effort: a session that is gone is answered as dropped.
-void DirectoryEngine::note_drop_late(std::string_view session_id, int64_t deadline_us) noexcept {
-  try {
-    const auto take_nothing = [] { return Status(); };
-    bool is_told = false;
-    (void)registry_->drop(session_id, deadline_us, take_nothing, &is_told).ok();
-  } catch (const std::bad_alloc&) {
-    // A backup then takes it for lost, and says so.
-  }
-}
-
 // The list tells of it first, so that nobody takes the session for a lost one: whoever is killed in
-// between, or told of a failure, drops it again.
+// between drops it again.
 Status DirectoryEngine::drop_locked(DirectoryStorage& storage, std::string_view session_id,
                                     const DropWanted& wanted, int64_t deadline_us) {
   const std::string temporary = temporary_name("deleted", *environment_.random);
   bool has_its_name = true;
-  bool is_told = false;
-  const auto take = [&]() -> Status {
+  const auto take = [&](bool must_make_room) -> Status {
     // Open handles take the session's name for durable and theirs. If we are killed after the move,
     // nothing else tells them that the next sweep removes what they write.
     VARVE_TRY(storage.suspect_names());
-    return take_name(session_id, temporary, &has_its_name);
+    VARVE_TRY(take_name(session_id, temporary, &has_its_name));
+    if (must_make_room) remove_tree(*temporary_, temporary);
+    return {};
   };
   Status status = agree_to_drop(storage, wanted);
-  if (status.ok()) status = registry_->drop(session_id, deadline_us, take, &is_told);
+  if (status.ok()) status = registry_->drop(session_id, deadline_us, take);
   if (status.ok()) remove_tree(*temporary_, temporary);
   if (has_its_name) storage.clear_suspicion();
   storage.unlock();
-  if (status.ok() && !is_told) note_drop_late(session_id, deadline_us);
   return status;
 }
 
@@ -352,18 +341,18 @@ Result<bool> DirectoryEngine::drop_without_session(std::string_view session_id,
                                                    int64_t deadline_us) {
   VARVE_TRY(open_session_directory(session_id));
   const std::string temporary = temporary_name("deleted", *environment_.random);
-  bool is_session = false;
-  bool is_told = false;
-  const auto take = [&]() -> Status {
+  const auto take = [&](bool must_make_room) -> Status {
     VARVE_TRY_ASSIGN(const auto directory, open_session_directory(session_id));
-    is_session = holds_session(*directory);
+    if (holds_session(*directory)) return {Code::kAlreadyExists, "it is a session by now"};
     bool has_its_name = true;
-    return is_session ? Status() : take_name(session_id, temporary, &has_its_name);
+    VARVE_TRY(take_name(session_id, temporary, &has_its_name));
+    if (must_make_room) remove_tree(*temporary_, temporary);
+    return {};
   };
-  VARVE_TRY(registry_->drop(session_id, deadline_us, take, &is_told));
-  if (is_session) return false;
+  Status status = registry_->drop(session_id, deadline_us, take);
+  if (status.code() == Code::kAlreadyExists) return false;
+  VARVE_TRY(std::move(status));
   remove_tree(*temporary_, temporary);
-  if (!is_told) note_drop_late(session_id, deadline_us);
   return true;
 }
 

@@ -52,6 +52,7 @@ class DirectoryEngine final : public Engine {
   bool is_kept_in(io::Directory& directory) override;
   Status rescan() override;
   Result<ListedLives> lives(const IdWanted& is_wanted) override;
+  Result<ValidRows> valid_rows(std::unordered_set<std::string> session_ids) override;
   Status remove_dead_rows() override;
   Result<std::unique_ptr<SessionStorage>> open_catalog() override;
   Result<std::unique_ptr<SessionStorage>> create_catalog(std::string_view metadata) override;
@@ -85,7 +86,6 @@ class DirectoryEngine final : public Engine {
   Status take_name(std::string_view session_id, std::string_view temporary, bool* has_its_name);
   Status drop_locked(DirectoryStorage& storage, std::string_view session_id,
                      const DropWanted& wanted, int64_t deadline_us);
-  void note_drop_late(std::string_view session_id, int64_t deadline_us) noexcept;
   Result<bool> drop_without_session(std::string_view session_id, int64_t deadline_us);
   // kNotFound when nothing has the name; open_storage(): also when what has it holds no session.
   Result<std::unique_ptr<io::Directory>> open_session_directory(std::string_view session_id);
@@ -111,8 +111,8 @@ class DirectoryEngine final : public Engine {
   void keep_for_pages(CollectedRows rows);
   Result<std::vector<SessionRow>> collect_rows();
   Result<std::vector<SessionRow>> collect_live_rows();
-  Result<std::unordered_set<size_t>> valid_rows(const std::vector<SessionRow>& rows,
-                                                const ListedLives& lives);
+  Result<std::unordered_set<size_t>> rows_to_keep(const std::vector<SessionRow>& rows,
+                                                  const ListedLives& lives);
   Result<std::optional<SessionRow>> described_row(const std::string& session_id);
   Status complete_rows(const std::vector<SessionRow*>& incomplete);
   void sweep_left_overs();

@@ -135,14 +135,12 @@ Result<std::optional<SessionRow>> DirectoryEngine::described_row(const std::stri
 
 // Completes rows that have only an id with what the list to be replaced knows.
 Status DirectoryEngine::complete_rows(const std::vector<SessionRow*>& incomplete) {
-  if (incomplete.empty() || !registry_) return {};
-  VARVE_TRY_ASSIGN(const RowPage page, registry_->list({}, std::numeric_limits<size_t>::max()));
-  std::unordered_map<std::string_view, const SessionRow*> listed;
-  // Newest first: the newest row of an id is the valid one.
-  for (const SessionRow& row : page.rows) listed.emplace(row.session_id, &row);
+  std::unordered_set<std::string> ids;
+  for (const SessionRow* row : incomplete) ids.insert(row->session_id);
+  VARVE_TRY_ASSIGN(const ValidRows listed, valid_rows(std::move(ids)));
   for (SessionRow* row : incomplete) {
     const auto found = listed.find(row->session_id);
-    if (found != listed.end()) *row = *found->second;
+    if (found != listed.end()) *row = found->second;
   }
   return {};
 }
@@ -168,6 +166,10 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_rows() {
 
 Result<ListedLives> DirectoryEngine::lives(const IdWanted& is_wanted) {
   return registry_ ? registry_->lives(is_wanted) : ListedLives();
+}
+
+Result<ValidRows> DirectoryEngine::valid_rows(std::unordered_set<std::string> session_ids) {
+  return registry_ ? registry_->valid_rows(std::move(session_ids)) : ValidRows();
 }
 
 Status DirectoryEngine::remove_dead_rows() {
@@ -199,7 +201,7 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
     std::sort(rows.begin(), rows.end(), is_older);
     return rows;
   }
-  VARVE_TRY_ASSIGN(const auto valid, valid_rows(page.rows, lives));
+  VARVE_TRY_ASSIGN(const auto valid, rows_to_keep(page.rows, lives));
   for (const size_t index : valid) apart.erase(key_of(page.rows[index]));
   for (size_t i = page.rows.size(); i-- > 0;) {
     const SessionRow& row = page.rows[i];
@@ -208,9 +210,14 @@ Result<std::vector<SessionRow>> DirectoryEngine::collect_live_rows() {
   return rows;
 }
 
-// Which of the rows, newest first, are those of the sessions that there are or were lost.
-Result<std::unordered_set<size_t>> DirectoryEngine::valid_rows(const std::vector<SessionRow>& rows,
-                                                               const ListedLives& lives) {
+// Which of the rows, newest first, are those of the sessions that there are or were lost. Where its
+// metadata does not tell, it is the newest that the list does not tell to be dropped.
+Result<std::unordered_set<size_t>> DirectoryEngine::rows_to_keep(
+    const std::vector<SessionRow>& rows, const ListedLives& lives) {
+  const std::set<RowKey> apart = told_apart_from_dropped(lives);
+  const auto was_dropped = [&](const SessionRow& row) {
+    return lives.dropped_at_ms.contains(row.session_id) && !apart.contains(key_of(row));
+  };
   VARVE_TRY_ASSIGN(const auto ids, session_ids());
   std::unordered_set<std::string_view> wanted(ids.begin(), ids.end());
   for (const SessionRow& row : lives.undropped) wanted.insert(row.session_id);
@@ -231,7 +238,12 @@ Result<std::unordered_set<size_t>> DirectoryEngine::valid_rows(const std::vector
       return described && one.created_at_ms == described->created_at_ms;
     };
     newest.is_described = is_its_row(rows[newest.index]);
-    if (!newest.is_described && is_its_row(row)) newest = {i, true};
+    if (newest.is_described) continue;
+    if (is_its_row(row)) {
+      newest = {i, true};
+    } else if (was_dropped(rows[newest.index]) && !was_dropped(row)) {
+      newest.index = i;
+    }
   }
   std::unordered_set<size_t> indices;
   for (const auto& [id, row] : valid) indices.insert(row.index);

@@ -184,6 +184,15 @@ Result<ListedLives> MemoryEngine::lives(const IdWanted& is_wanted) {
   return lives;
 }
 
+Result<ValidRows> MemoryEngine::valid_rows(std::unordered_set<std::string> session_ids) {
+  const std::lock_guard guard(mutex_);
+  ValidRows valid;
+  for (const SessionRow& row : live_rows()) {
+    if (session_ids.contains(row.session_id)) valid.insert_or_assign(row.session_id, row);
+  }
+  return valid;
+}
+
 Status MemoryEngine::remove_dead_rows() {
   const std::lock_guard guard(mutex_);
   rows_ = live_rows();

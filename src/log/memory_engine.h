@@ -31,6 +31,7 @@ class MemoryEngine final : public Engine {
   bool is_kept_in(io::Directory&) override { return false; }
   Status rescan() override { return {}; }
   Result<ListedLives> lives(const IdWanted& is_wanted) override;
+  Result<ValidRows> valid_rows(std::unordered_set<std::string> session_ids) override;
   Status remove_dead_rows() override;
   Result<std::string> session_document(std::string_view session_id, std::string_view name) override;
   Result<std::string> store_document(std::string_view name) override;

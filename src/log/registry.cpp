@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <new>
 #include <utility>
 
 #include "base/hash.h"
@@ -301,17 +302,41 @@ Status Registry::make_if_lost() {
   return has_any ? Status() : replace_locked(collect_);
 }
 
-Status Registry::drop(std::string_view session_id, int64_t deadline_us,
-                      const std::function<Status()>& take_name, bool* is_told) {
+Status Registry::drop(std::string_view session_id, int64_t deadline_us, const TakeName& take_name) {
   const std::lock_guard guard(mutex_);
-  const auto held = lock(deadline_us);
+  auto held = lock(deadline_us);
   Status told = held.status();
   if (told.ok()) told = make_if_lost();
   if (told.ok()) told = append(encode_drop(session_id, clock_.now_ms()));
-  *is_told = told.code() != Code::kNoSpace;
+  const bool has_no_room = told.code() == Code::kNoSpace;
   const bool has_no_list = told.code() == Code::kNotFound;
-  if (!told.ok() && *is_told && !has_no_list) return told;
-  return take_name();
+  if (!told.ok() && !has_no_room && !has_no_list) return told;
+  Status taken = take_name(has_no_room);
+  try {
+    if (taken.ok() && has_no_room) {
+      if (!held.ok()) held = lock(deadline_us);
+      if (held.ok()) tell_late(session_id);
+    }
+    const bool is_there = !taken.ok() && taken.code() != Code::kNotFound;
+    if (is_there && told.ok()) take_back_drop(session_id);
+  } catch (const std::bad_alloc&) {
+    return taken;
+  }
+  return taken;
+}
+
+// Best effort: a session that is gone is answered as dropped. A backup then takes it for lost, and
+// says so.
+void Registry::tell_late(std::string_view session_id) {
+  if (make_if_lost().ok()) (void)append(encode_drop(session_id, clock_.now_ms())).ok();
+}
+
+// Best effort. The session may be there yet, and a drop that was told and not done would let a
+// backup remove its copy, were it lost later.
+void Registry::take_back_drop(std::string_view session_id) {
+  const auto rows = valid_rows({std::string(session_id)});
+  if (!rows.ok() || rows->empty()) return;
+  (void)append(encode_return(rows->begin()->second, clock_.now_ms())).ok();
 }
 
 Result<RowPage> Registry::list(std::string_view after, size_t limit) {
@@ -358,6 +383,18 @@ Result<ListedLives> Registry::lives(const Engine::IdWanted& is_wanted) {
     return true;
   }));
   return lives;
+}
+
+Result<ValidRows> Registry::valid_rows(std::unordered_set<std::string> session_ids) {
+  ValidRows rows;
+  if (session_ids.empty()) return rows;
+  VARVE_TRY(for_each_line(indices_, [&](std::optional<ListLine> line) {
+    if (!line || line->kind == LineKind::kDrop) return true;
+    const std::string id = line->row.session_id;
+    if (session_ids.erase(id) > 0) rows.emplace(id, std::move(line->row));
+    return !session_ids.empty();
+  }));
+  return rows;
 }
 
 Status Registry::replace(int64_t deadline_us, const Collect& collect) {

@@ -18,7 +18,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,16 +62,18 @@ class Registry {
 
   // Tells, durably, that the sessions of this id which are listed are dropped, and runs `take_name`
   // before the unlock: a list written anew in between would have the row behind the drop. Where the
-  // disk has no room for the line, `is_told` is false and it runs all the same: a drop makes some.
-  // kBusy at the deadline.
-  Status drop(std::string_view session_id, int64_t deadline_us,
-              const std::function<Status()>& take_name, bool* is_told);
+  // disk has no room for the line it is written after that, which has to make some. If the name is
+  // not taken, but for kNotFound, that is told, too. kBusy at the deadline.
+  using TakeName = std::function<Status(bool must_make_room)>;
+  Status drop(std::string_view session_id, int64_t deadline_us, const TakeName& take_name);
 
   // The rows before the cursor, newest first. kInvalidArgument for another registry's cursor.
   Result<RowPage> list(std::string_view after, size_t limit);
 
   // As Engine::lives().
   Result<ListedLives> lives(const Engine::IdWanted& is_wanted);
+  // As Engine::valid_rows().
+  Result<ValidRows> valid_rows(std::unordered_set<std::string> session_ids);
 
   // Replaces all lines by rows of `collect`, oldest first. No session can be created meanwhile.
   Status replace(int64_t deadline_us, const Collect& collect);
@@ -85,6 +89,8 @@ class Registry {
   Status make_if_lost();
   Result<std::string> new_line(const SessionRow& row);
   Status append(const std::string& line);
+  void tell_late(std::string_view session_id);
+  void take_back_drop(std::string_view session_id);
   Status replace_locked(const Collect& collect, const ListedLives& kept = {});
 
   io::Directory& indices_;

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -297,6 +298,8 @@ struct ListedLives {
   std::unordered_map<std::string, int64_t> dropped_at_ms;
 };
 
+using ValidRows = std::unordered_map<std::string, SessionRow>;  // by session_id
+
 // Everything a session consists of. Each part is written when it is asked for.
 struct SessionContents {
   using Produce = std::function<Status(Sink&)>;
@@ -352,6 +355,9 @@ class Engine {
   // What the registry tells of the ids that `is_wanted` takes. Cost: a read of it.
   using IdWanted = std::function<bool(const std::string& session_id)>;
   virtual Result<ListedLives> lives(const IdWanted& is_wanted) = 0;
+  // Of sessions whose metadata does not tell which row is their own: the row of the last that had
+  // or got back the name. Cost: reads the registry up to the oldest of these rows.
+  virtual Result<ValidRows> valid_rows(std::unordered_set<std::string> session_ids) = 0;
   // So long the registry tells a drop at least, unless it is rebuilt.
   static constexpr int64_t kDropsKeptMs = int64_t{90} * 24 * 3600 * 1000;
   // Takes out of the registry the rows of dropped sessions, and what it tells of drops that are

@@ -335,7 +335,9 @@ Status OpenStore::drop(std::string_view id, const log::Engine::DropWanted& wante
 }
 
 Result<std::optional<log::SessionRow>> OpenStore::find_listed(std::string_view id) {
-  return newest_row(*engine_, id);
+  VARVE_TRY_ASSIGN(log::ValidRows rows, engine_->valid_rows({std::string(id)}));
+  if (rows.empty()) return std::optional<log::SessionRow>();
+  return std::optional(std::move(rows.begin()->second));
 }
 
 bool OpenStore::is_own_file(std::string_view path) {

@@ -110,22 +110,13 @@ class ReadOnlyStore {
     return log::read_file(*directory, log::kTombstonesFile, log::kDocumentBytesMax);
   }
 
-  // The newest row of the session in its list; nothing where there is none.
-  Result<std::optional<log::SessionRow>> listed(const std::string& id) const {
+  // The valid row of the session in its list; nothing where there is none.
+  Result<log::ValidRows> listed(const std::string& id) const {
     const auto indices = root_->open_directory(kIndicesFolder);
-    if (indices.code() == Code::kNotFound) return std::optional<log::SessionRow>();
+    if (indices.code() == Code::kNotFound) return log::ValidRows();
     if (!indices.ok()) return indices.status();
     log::Registry registry(**indices, *environment_.clock, *environment_.random);
-    std::string after;
-    for (bool at_end = !registry.exists(); !at_end;) {
-      VARVE_TRY_ASSIGN(const log::RowPage page, registry.list(after, log::Engine::kRowsAtATime));
-      for (const log::SessionRow& row : page.rows) {
-        if (row.session_id == id) return std::optional(row);
-      }
-      at_end = page.at_end || page.rows.empty();
-      if (!at_end) after = page.cursors.back();
-    }
-    return std::optional<log::SessionRow>();
+    return registry.valid_rows({id});
   }
 
  private:
@@ -500,10 +491,13 @@ class Restore {
     auto metadata = session::Metadata::parse(source.metadata(), id);
     if (metadata.ok()) return metadata;
     VARVE_TRY_ASSIGN(auto listed, backup_->listed(id));
-    if (!listed || listed->created_at_ms == 0) {  // its maker knew no more of it
-      VARVE_TRY_ASSIGN(listed, newest_row(context_.engine, id));
+    // Without a time, its maker knew no more of it.
+    if (listed.empty() || listed.begin()->second.created_at_ms == 0) {
+      VARVE_TRY_ASSIGN(listed, context_.engine.valid_rows({id}));
     }
-    return session::Metadata::recovered(id, context_.clock.now_ms(), listed);
+    std::optional<log::SessionRow> row;
+    if (!listed.empty()) row = std::move(listed.begin()->second);
+    return session::Metadata::recovered(id, context_.clock.now_ms(), row);
   }
 
   // With a generation above every present one: a reader that knows another log by its generation

@@ -315,8 +315,8 @@ Result<std::string_view> SessionBackup::reason_to_keep_copy() {
 Result<log::SessionRow> SessionBackup::row_of_source() const {
   log::SessionRow row = source_->row(id_);
   if (row.created_at_ms != 0) return row;
-  VARVE_TRY_ASSIGN(auto listed, newest_row(context_.engine, id_));
-  return listed ? *std::move(listed) : row;
+  VARVE_TRY_ASSIGN(log::ValidRows listed, context_.engine.valid_rows({id_}));
+  return listed.empty() ? row : std::move(listed.begin()->second);
 }
 
 Status SessionBackup::remark_on_all() {

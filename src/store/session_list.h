@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "base/result.h"
 #include "json/tree.h"
@@ -17,9 +15,5 @@ namespace varve::store {
 // rows that the filter leaves out.
 Result<json::Tree> list_sessions(log::Engine& engine, const ListFilter& filter, int64_t now_ms,
                                  const FindOpen& find_open);
-
-// The valid row of a session: for an id that was created again, the newest. Cost: reads the list up
-// to that row.
-Result<std::optional<log::SessionRow>> newest_row(log::Engine& engine, std::string_view id);
 
 }  // namespace varve::store

@@ -25,9 +25,7 @@ class Rows : public testing::Test {
     return registry().add({id, "u", "a", test::kStartMs}, clock_.monotonic_us() + 1000, give_name);
   }
   Status drop(const std::string& id) {
-    bool is_told = false;
-    return registry().drop(
-        id, clock_.monotonic_us() + 1000, [] { return Status(); }, &is_told);
+    return registry().drop(id, clock_.monotonic_us() + 1000, [](bool) { return Status(); });
   }
   Registry& registry() {
     if (!registry_) registry_ = std::make_unique<Registry>(*indices_, clock_, random_);

@@ -14,6 +14,7 @@ namespace varve::store {
 namespace {
 
 constexpr std::string_view kGone = "notes: it is gone though nobody dropped it";
+constexpr std::string_view kNotes = R"({"session_id":"notes"})";
 constexpr const char* kList = "store/indices/sessions.jsonl";
 constexpr std::string_view kMadeAnew = "notes: its copy is of an earlier session of this id";
 
@@ -224,6 +225,30 @@ TEST_F(LostSession, OnAFullDiskADropIsToldWhenItHasMadeRoom) {
   expect_kept(kGone);
 }
 
+// Which is made by another process as soon as the name is free.
+TEST_F(LostSession, OnAFullDiskADropIsNotToldOfANewSession) {
+  const auto other = *Store::open("store", R"({"concurrency":{"lock_timeout_ms":0}})",
+                                  {&disk_, &clock_, &random_});
+  const io::FailNth no_room =
+      io::FailNth(1, ENOSPC, false, {io::OperationKind::kAppend}).on_file("sessions.jsonl");
+  bool is_making = false;
+  bool is_made = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+    if (is_making || is_made) return std::nullopt;
+    is_making = true;
+    is_made = !disk_.exists("store/sessions/notes") && other->create_session(kNotes).ok();
+    is_making = false;
+    return no_room(operation);
+  });
+  ASSERT_TRUE(store_->delete_session("notes").ok());
+  disk_.set_fault_hook(nullptr);
+  ASSERT_TRUE(is_made);
+  EXPECT_GT(no_room.matched(), 0U);
+  backed_up(*store_);
+  lose("notes");
+  EXPECT_EQ(told(backed_up(*store_)).substr(0, kGone.size()), kGone);
+}
+
 // A power loss may come at any moment of it.
 TEST_F(LostSession, ADropIsToldBeforeTheSessionGoes) {
   bool has_gone = false;
@@ -286,6 +311,16 @@ TEST_F(LostSession, IsNoReasonToWriteTheListAgain) {
   const std::string after = store_->sessions(R"({"limit":1})")->get_string("next");
   ASSERT_TRUE(store_->sweep().ok());
   EXPECT_TRUE(store_->sessions(R"({"limit":1,"after":")" + after + "\"}").ok());
+}
+
+// Its line stands in the list by then.
+TEST_F(LostSession, IsNotOneThatTheDiskDidNotLetGo) {
+  disk_.set_fault_hook(io::FailNth(1, EIO, false, {io::OperationKind::kMove}));
+  EXPECT_EQ(store_->delete_session("notes").code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_NE(file(kList).find("dropped_at"), std::string::npos);
+  lose("notes");
+  expect_kept(kGone);
 }
 
 TEST_F(LostSession, ADropThatCannotBeToldIsNotDone) {

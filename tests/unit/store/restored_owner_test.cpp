@@ -70,5 +70,48 @@ TEST_F(RestoredOwner, IsKnownToABackupThatCouldNotReadIt) {
   expect_is_of_ann(*other);
 }
 
+// Of which the list has the newer row, and that it was dropped.
+class OwnerOfAnIdUsedAgain : public RestoredOwner {
+ protected:
+  void SetUp() override {
+    const auto store = make("store");
+    backed_up(*store);
+    ASSERT_TRUE(store->delete_session("notes").ok());
+    clock_.advance_ms(1000);
+    ASSERT_TRUE(store->create_session(R"({"session_id":"notes","user_id":"bob"})").ok());
+    ASSERT_TRUE(store->delete_session("notes").ok());
+    restored(*store);
+    disk_.write_file("store/sessions/notes/metadata.json", "damaged");
+  }
+  void expect_is_anns() {
+    const auto store = open("store");
+    const auto bobs = store->sessions(R"({"user_id":"bob"})");
+    ASSERT_TRUE(bobs.ok()) << bobs.status().message();
+    EXPECT_TRUE(bobs->get("sessions")->items().empty()) << bobs->canonical();
+    expect_is_of_ann(*store);
+  }
+};
+
+TEST_F(OwnerOfAnIdUsedAgain, StandsInTheList) { expect_is_anns(); }
+
+TEST_F(OwnerOfAnIdUsedAgain, StandsThereAlsoWithoutDeadRows) {
+  const auto engine = *log::DirectoryEngine::open("store", {&disk_, &clock_, &random_}, 1000);
+  ASSERT_TRUE(engine->remove_dead_rows().ok());
+  EXPECT_EQ(file("store/indices/sessions.jsonl").find("bob\","), std::string::npos);
+  expect_is_anns();
+}
+
+TEST_F(OwnerOfAnIdUsedAgain, StandsThereAlsoWhenItIsMadeAnew) {
+  const std::string list = file("store/indices/sessions.jsonl");
+  disk_.write_file("store/indices/sessions.jsonl", list + "damaged\n");
+  expect_is_anns();
+}
+
+TEST_F(OwnerOfAnIdUsedAgain, StandsInTheListOfTheBackup) {
+  const auto other = open("other");
+  restored(*other, {}, "store");
+  expect_is_of_ann(*other);
+}
+
 }  // namespace
 }  // namespace varve::store
