@@ -356,7 +356,9 @@ TEST_F(SimulatedCrash, TheHookSeesEveryMomentAndFindsAMissingSync) {
         if (bytes.substr(0, acknowledged) != expected) ++lost;
       });
     };
+    int moments = 0;
     disk.set_fault_hook([&](const OperationInfo&) -> std::optional<Fault> {
+      moments += 1;
       check();
       return std::nullopt;
     });
@@ -368,6 +370,7 @@ TEST_F(SimulatedCrash, TheHookSeesEveryMomentAndFindsAMissingSync) {
       ++acknowledged;
     }
     check();
+    EXPECT_EQ(moments, with_sync ? 8 : 4);
     EXPECT_EQ(lost > 0, !with_sync);
   }
 }

@@ -54,8 +54,10 @@ class AfterAFailure : public StorageDisk {
   uint64_t inode_of(std::string_view name) {
     return (*disk_.open_root("s", false))->info(name)->identity.inode;
   }
-  void fail(uint64_t n, bool sticky, io::OperationKind kind, std::string name) {
-    disk_.set_fault_hook(io::FailNth(n, EIO, sticky, {kind}).on_file(std::move(name)));
+  io::FailNth fail(uint64_t n, bool sticky, io::OperationKind kind, std::string name) {
+    const io::FailNth fault = io::FailNth(n, EIO, sticky, {kind}).on_file(std::move(name));
+    disk_.set_fault_hook(fault);
+    return fault;
   }
   // As a writer leaves the lock file that was killed between a sync that failed and saying so.
   void plant_suspicion() {
@@ -313,9 +315,10 @@ TEST_F(AfterAFailure, ALockThatCannotBeGivenBackIsGivenBackByClosing) {
   const auto other_process = disk_.process(4711);
   const auto other = open_in(*other_process);
   ASSERT_TRUE(lock().ok());
-  fail(1, false, io::OperationKind::kUnlock, "lock");
+  const io::FailNth no_unlock = fail(1, false, io::OperationKind::kUnlock, "lock");
   storage_->unlock();
   disk_.set_fault_hook(nullptr);
+  EXPECT_GT(no_unlock.matched(), 0U);
   storage_->unlock();  // as somebody does who was not told
   EXPECT_TRUE(other->lock(clock_.monotonic_us(), "write", nullptr).ok());
 }

@@ -500,10 +500,12 @@ TEST_F(InTheWay, WhatDescribesASessionInNoWayIsARowWithoutAnOwner) {
 // A rebuild that one failure brings about would be a write where somebody only asked.
 TEST_F(InTheWay, ARegistryThatCannotBeLookedForIsNotWrittenAnew) {
   disk().clear_trace();
-  disk().set_fault_hook(
-      io::FailNth(1, EIO, false, {OperationKind::kInfo}).on_file("sessions.jsonl"));
+  const io::FailNth no_look =
+      io::FailNth(1, EIO, false, {OperationKind::kInfo}).on_file("sessions.jsonl");
+  disk().set_fault_hook(no_look);
   const auto page = engine().list("", 10);
   mend();
+  EXPECT_GT(no_look.matched(), 0U);
   ASSERT_TRUE(page.ok()) << page.status().message();
   EXPECT_EQ(page->rows.size(), 1u);
   for (const std::string& line : disk().trace()) {

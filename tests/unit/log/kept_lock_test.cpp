@@ -60,6 +60,8 @@ TEST_F(KeptLock, TheFilesAreNotAskedBetweenCalls) {
   EXPECT_EQ(storage_->locked_tail()->entries_bytes, 4u);
   storage_->unlock();
   EXPECT_EQ(operation_count, 0u);
+  EXPECT_TRUE(append(4, "two\n").ok());
+  EXPECT_GT(operation_count, 0u);
 }
 
 TEST_F(KeptLock, WhatIsAppendedIsKnown) {

@@ -258,9 +258,12 @@ TEST_F(LockWait, ALockThatIsTakenAgainWritesNothing) {
 
 TEST_F(LockWait, TheLockIsAskedForAgainAfterItCouldNotBeGivenBack) {
   ASSERT_TRUE(lock(*storage_).ok());
-  disk_.set_fault_hook(io::FailNth(1, EIO, false, {io::OperationKind::kUnlock}).on_file("lock"));
+  const io::FailNth no_unlock =
+      io::FailNth(1, EIO, false, {io::OperationKind::kUnlock}).on_file("lock");
+  disk_.set_fault_hook(no_unlock);
   storage_->unlock();
   disk_.set_fault_hook(nullptr);
+  EXPECT_GT(no_unlock.matched(), 0U);
   ASSERT_TRUE(lock(*storage_).ok());
   EXPECT_EQ(lock(*other_).code(), Code::kBusy);
 }

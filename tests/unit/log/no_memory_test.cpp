@@ -265,11 +265,12 @@ TEST_F(KeptLinesWithoutMemory, ALockThatWasTakenIsGivenBack) {
 
 TEST_F(KeptLinesWithoutMemory, WhatWasRefusedIsNotWrittenLater) {
   Status added;
+  const io::FailNth no_room =
+      io::FailNth(1, ENOSPC, true, {io::OperationKind::kAppend}).on_file("memory.jsonl");
   at_each_allocation(
       [&] {
         ASSERT_TRUE(lock(*buffer_).ok());
-        disk_.set_fault_hook(
-            io::FailNth(1, ENOSPC, true, {io::OperationKind::kAppend}).on_file("memory.jsonl"));
+        disk_.set_fault_hook(no_room);
         added = Status::out_of_memory();
       },
       [&] { added = buffer_->append(Stream::kEntries, 4, "two\n", true, 1); },
@@ -278,6 +279,7 @@ TEST_F(KeptLinesWithoutMemory, WhatWasRefusedIsNotWrittenLater) {
         (void)buffer_->sync(1).ok();
         EXPECT_EQ(*disk_.read_file("s/memory.jsonl"), added.ok() ? "one\ntwo\n" : "one\n");
       });
+  EXPECT_GT(no_room.matched(), 0U);
 }
 
 }  // namespace

@@ -185,10 +185,13 @@ TEST_P(Strangers, AWriteThatCameShortAndCannotBeReadIsLeftInALongerFile) {
 // Nobody else wrote: where it stands is looked for in the file.
 TEST_P(Strangers, AnEndThatCannotBeAskedForIsLookedFor) {
   const Tail before = *storage_->tail();
-  disk_.set_fault_hook(io::FailNth(2, EIO, false, {OperationKind::kInfo}).on_file("memory.jsonl"));
+  const io::FailNth no_look =
+      io::FailNth(2, EIO, false, {OperationKind::kInfo}).on_file("memory.jsonl");
+  disk_.set_fault_hook(no_look);
   EXPECT_TRUE(
       storage_->append(Stream::kEntries, before.entries_bytes, "two\n", GetParam(), 7).ok());
   disk_.set_fault_hook(nullptr);
+  EXPECT_GT(no_look.matched(), 1U);
   EXPECT_EQ(storage_->tail()->generation, before.generation);
   EXPECT_EQ(read(before.generation, before.entries_bytes, 9), "two\n");
 }

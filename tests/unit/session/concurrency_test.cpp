@@ -120,8 +120,11 @@ TEST(WaitingWriter, LeavesALongLogForWhenItHasTheLock) {
     return std::nullopt;
   });
   EXPECT_EQ(session->add(entry_text("mine")).code(), Code::kBusy);
-  disk.disk.set_fault_hook({});
   EXPECT_EQ(reads, 0);
+  holder->unlock();
+  EXPECT_TRUE(session->add(entry_text("mine")).ok());
+  EXPECT_GT(reads, 0);
+  disk.disk.set_fault_hook({});
 }
 
 TEST(GroupCommit, EightThreadsShareSyncsAndLoseNothing) {
@@ -217,6 +220,7 @@ TEST(GroupCommit, RequestsOfOneGroupGetTheirOwnAnswers) {
   }
   for (auto& thread : threads) thread.join();
   disk.disk.set_fault_hook({});  // it uses what goes before the session does
+  EXPECT_TRUE(held.load());
   EXPECT_EQ(ok.load(), kThreads / 2);
   EXPECT_EQ(exists.load(), kThreads / 2);
   EXPECT_EQ(session->stats()->get_int64("entries"), kThreads / 2);

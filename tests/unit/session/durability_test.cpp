@@ -70,9 +70,11 @@ TEST_F(DurabilityByAnother, ItIsTheStoresAgainWhenItIsTakenAway) {
 
 TEST_F(DurabilityByAnother, WhoCannotReadWhatItIsTakesItForCommit) {
   change("\"commit\"");
-  disk_.disk.set_fault_hook(
-      io::FailNth(1, EIO, true, {io::OperationKind::kOpen}).on_file("metadata.json"));
+  const io::FailNth no_reading =
+      io::FailNth(1, EIO, true, {io::OperationKind::kOpen}).on_file("metadata.json");
+  disk_.disk.set_fault_hook(no_reading);
   ASSERT_TRUE(session_->add(entry_text("after")).ok());
+  EXPECT_GT(no_reading.matched(), 0U);
   EXPECT_TRUE(survives("memory.jsonl", "\"after\""));
   disk_.disk.set_fault_hook(nullptr);
   change("\"os\"");

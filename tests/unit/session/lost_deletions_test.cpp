@@ -98,12 +98,11 @@ TEST_F(LostDeletions, AreNoLessLostAfterOthers) {
 // Nor is one refused because it cannot be told apart from those.
 TEST_F(LostDeletions, DoNotKeepOthersFromBeingMadeWhereTheirCountCannotBeKept) {
   const auto session = open_with(1);
-  disk_.disk.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-    const bool is_kept = operation.kind == io::OperationKind::kRename;
-    return is_kept ? std::optional(io::Fault{EIO}) : std::nullopt;
-  });
+  const io::FailNth no_keeping(1, EIO, true, {io::OperationKind::kRename});
+  disk_.disk.set_fault_hook(no_keeping);
   EXPECT_TRUE(session->remove("e3", "").ok());
   disk_.disk.set_fault_hook({});
+  EXPECT_GT(no_keeping.matched(), 0U);
   EXPECT_EQ(session->get("e3").code(), Code::kNotFound);
   EXPECT_EQ(disk_.open()->get("e3").code(), Code::kNotFound);
 }

@@ -256,8 +256,11 @@ TEST_F(StoreMetrics, CountEachSessionOnceWhenItIsOpenedAndClosed) {
                                 told.get_int64("memory.sessions.active"),
                                 told.get_int64("memory.entries.total")};
   };
+  int looks = 0;
   disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-    if (operation.path.ends_with("metadata.json")) clock_.advance_ms(1000);
+    if (!operation.path.ends_with("metadata.json")) return std::nullopt;
+    looks += 1;
+    clock_.advance_ms(1000);
     return std::nullopt;
   });
   EXPECT_EQ(counted(), (std::vector<int64_t>{2, 1, 1}));
@@ -272,6 +275,8 @@ TEST_F(StoreMetrics, CountEachSessionOnceWhenItIsOpenedAndClosed) {
   EXPECT_EQ(counted(), (std::vector<int64_t>{3, 0, 2})) << "opened and closed since";
   ASSERT_TRUE(store->delete_session("s1").ok());
   EXPECT_EQ(counted(), (std::vector<int64_t>{2, 0, 0}));
+  EXPECT_GT(looks, 0);
+  disk_.set_fault_hook({});
 }
 
 // A query has it open already when the host opens it, and a sweep when it compacts it.
@@ -286,8 +291,11 @@ TEST_F(StoreMetrics, CountWhatChangedInASessionThatAQueryKeepsOpen) {
   }
   const auto store = open();
   ASSERT_TRUE(store->query("{}").ok());
+  int looks = 0;
   disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
-    if (operation.path.ends_with("metadata.json")) clock_.advance_ms(1000);
+    if (!operation.path.ends_with("metadata.json")) return std::nullopt;
+    looks += 1;
+    clock_.advance_ms(1000);
     return std::nullopt;
   });
   const auto entry_count = [&] { return metrics(*store).get_int64("memory.entries.total"); };
@@ -297,6 +305,8 @@ TEST_F(StoreMetrics, CountWhatChangedInASessionThatAQueryKeepsOpen) {
   clock_.advance_ms(2000);
   ASSERT_EQ(store->sweep()->get_int64("entries_dropped"), 1);
   EXPECT_EQ(entry_count(), 1) << "swept";
+  EXPECT_GT(looks, 0);
+  disk_.set_fault_hook({});
 }
 
 TEST_F(StoreMetrics, CountExpiredEntriesWhetherOpenOrNot) {

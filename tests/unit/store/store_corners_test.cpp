@@ -238,12 +238,15 @@ TEST_F(StoreCorners, AUsersSessionsCountOnceAndAlsoWhenTheyAreDamaged) {
   }
   disk_.write_file("store/sessions/torn/metadata.json", "{\"torn");
   const auto store = open("store", config);
-  disk_.set_fault_hook([](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+  bool was_hidden = false;
+  disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
     const bool is_hidden = operation.path.ends_with("hidden/metadata.json");
+    was_hidden = was_hidden || is_hidden;
     return is_hidden ? std::optional(io::Fault{EIO, std::nullopt}) : std::nullopt;
   });
   const auto refused = make(*store, "s4", "u");
   EXPECT_EQ(refused.code(), Code::kSizeLimit);
+  EXPECT_TRUE(was_hidden);
   EXPECT_EQ(refused.status().place().size, 4u) << "three are there, whatever they hold";
   disk_.set_fault_hook({});
   add(*store, "s1", std::string(10'000, 'x'));

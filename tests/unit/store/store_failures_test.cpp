@@ -88,7 +88,9 @@ TEST_F(StoreFailures, WhatIsInMemoryOnlyIsWrittenBeforeTheSessionIsCopiedReplace
                                   {&disk_, &clock_, &random_});
   const auto keep = [&](session::Session& session, const Texts& ids) {
     fail(OperationKind::kAppend, "s1/memory.jsonl");
+    const std::string before = file("store/sessions/s1/memory.jsonl");
     add(session, ids);
+    EXPECT_EQ(file("store/sessions/s1/memory.jsonl"), before);
     let_be();
   };
   const auto session = *store->create_session(R"({"session_id":"s1"})");
@@ -181,6 +183,7 @@ TEST_F(StoreFailures, ARescanTakesAwayWhatAKilledOneLeft) {
   fail(OperationKind::kList, "indices");
   EXPECT_TRUE(store->sessions(R"({"rescan":true})").ok()) << "tidying up is not what was asked for";
   let_be();
+  EXPECT_TRUE(disk_.exists("store/indices/sessions.jsonl.tmp-0011223344556677"));
   EXPECT_TRUE(store->sessions(R"({"rescan":true})").ok());
   EXPECT_FALSE(disk_.exists("store/indices/sessions.jsonl.tmp-0011223344556677"));
   EXPECT_EQ(listed(*store), "one ");
