@@ -34,14 +34,6 @@ log::SessionRow with_owner(log::SessionRow row, const json::Tree& metadata) {
   return row;
 }
 
-// The item of a session whose metadata cannot be read; nothing where another row is its own.
-Result<std::optional<json::Tree>> undescribed(log::Engine& engine, const log::SessionRow& row,
-                                              json::Tree item) {
-  VARVE_TRY_ASSIGN(const auto valid, engine.valid_rows({row.session_id}));
-  const bool is_other = !valid.empty() && valid.begin()->second.created_at_ms != row.created_at_ms;
-  return is_other ? std::optional<json::Tree>() : std::optional(std::move(item));
-}
-
 // What the list says of a session. Nothing if it was deleted, or created again under the same id (a
 // newer row then stands for it), or is not one of those that the filter wants.
 Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::SessionRow& row,
@@ -58,9 +50,9 @@ Result<std::optional<json::Tree>> describe(log::Engine& engine, const log::Sessi
   item.set("agent_id", json::Tree::string(row.agent_id));
   item.set("created_at", json::Tree::string(created_at));
   // Lost, no file, or not for us, but there: it hides no other.
-  if (!text.ok()) return undescribed(engine, row, std::move(item));
+  if (!text.ok()) return std::optional<json::Tree>(std::move(item));
   const auto parsed = session::Metadata::parse(*text, row.session_id);
-  if (!parsed.ok()) return undescribed(engine, row, std::move(item));
+  if (!parsed.ok()) return std::optional<json::Tree>(std::move(item));  // damaged, but there
   const json::Tree& metadata = parsed->tree();
   // Compares times, not texts: the same time can be written in several ways.
   const auto made_at_ms = parse_rfc3339(metadata.get_string("created_at", created_at));
