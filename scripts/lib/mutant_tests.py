@@ -42,6 +42,13 @@ PROGRAMS = {
         "unit_store": ("", {}),
         "capi": ("", {}),
     },
+    "store": {
+        "unit_log": ("", {}),
+        "unit_store": ("", {}),
+        "capi": ("", {}),
+        "crash_states": (DEFECTS, {"VARVE_CRASH_SCALE": "10"}),
+        "simulation": (DEFECTS, {"VARVE_SIMULATION_SEEDS": "100"}),
+    },
 }
 
 # The tests of the component itself come before those that only go through it: so much earlier than

@@ -23,8 +23,9 @@ import sys
 
 import mutant_tests
 
-# What is broken, by area: what keeps entries (recovery, the log, its lock, compaction), and what
-# finds them (queries and their index, words, relevance, contexts, tiers).
+# What is broken, by area: what keeps entries (recovery, the log, its lock, compaction), what
+# finds them (queries and their index, words, relevance, contexts, tiers), and what looks after the
+# sessions of a store (backup, restore, the list, the catalog, quotas, sweeps).
 FILES = {
     "keeping": (
         "src/io/posix_lock.cpp",
@@ -60,10 +61,16 @@ FILES = {
         "src/query/*.cpp",
         "src/text/*.cpp",
     ),
+    "store": (
+        "src/log/directory_catalog.cpp",
+        "src/log/directory_engine.cpp",
+        "src/log/directory_rows.cpp",
+        "src/store/*.cpp",
+    ),
 }
 
 # Of those that are not equivalent. Of what finds many only change how much is looked at.
-KILLED_PERCENT_MIN = {"keeping": 90, "finding": 85}
+KILLED_PERCENT_MIN = {"keeping": 90, "finding": 85, "store": 85}
 
 SWITCH = """\
 // Which mutant is on, and which were asked for: a byte of the file VARVE_MUTANTS_REACHED for each,

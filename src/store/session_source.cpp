@@ -146,11 +146,8 @@ Result<bool> SessionSource::try_to_hold(bool is_still) {
   // When a session is removed, that is the first file to go.
   if (!text.ok()) VARVE_TRY(storage_->check_name());
   metadata_ = text.ok() ? *std::move(text) : std::string();
-  VARVE_TRY_ASSIGN(const log::Tail log_seen, storage_->tail());
-  VARVE_TRY_ASSIGN(const log::Tail tombstones_seen, storage_->tail());
-  if (first.generation != tombstones_seen.generation || were_vectors_replaced()) return false;
-  tail_ = log_seen;
-  tail_.tombstones_bytes = tombstones_seen.tombstones_bytes;
+  VARVE_TRY_ASSIGN(tail_, storage_->tail());
+  if (first.generation != tail_.generation || were_vectors_replaced()) return false;
   kept_to_ = kept_to(is_still);
   generation_ = 0;
   durable_ = {durable_seq, 0};

@@ -7,8 +7,8 @@
 //   vectors    first: an entry that the copied log has not yet, and that is added there later under
 //              the same id, must not get a vector from here
 //   metadata   next, so that it promises no entry that is missing in the copied log
-//   log        then: its length. Everything acknowledged before is in it
-//   tombstones last: nothing that was deleted before is alive in the copy, whenever it was added
+//   log and    last, both of one moment: everything acknowledged before is in the copy, and nothing
+//   tombstones that was deleted before is alive in it, whenever it was added
 //
 // The last three must be of one generation. A compaction replaces the log before the tombstones:
 // old entries with new tombstones would bring back what the new tombstones need not mention. So if

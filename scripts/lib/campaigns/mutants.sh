@@ -26,6 +26,10 @@ torture_mutants_finding() {
   mutants_of finding "$1"
 }
 
+torture_mutants_store() {
+  mutants_of store "$1"
+}
+
 # mutants_of AREA SECONDS
 #
 # A copy of the tree has all of them behind switches and is built once. Each test is run with all of

@@ -344,6 +344,17 @@ TEST_F(Directories, APageOfNoRowsAndABlankLineAreNoReasonToMakeTheListAnew) {
 }
 
 // Whichever operation the disk refuses: nobody may take a part of the sessions for all of them.
+// An empty page would hide them.
+TEST_F(Directories, SessionsThatCannotBeReadForALostListAreAFailure) {
+  create("s1");
+  ASSERT_TRUE((*disk_.open_root("store/indices", false))->remove("sessions.jsonl").ok());
+  disk_.set_fault_hook(
+      io::FailNth(1, EIO, true, {io::OperationKind::kOpen}).on_file("metadata.json"));
+  EXPECT_EQ(engine_->list("", 10).code(), Code::kIo);
+  disk_.set_fault_hook(nullptr);
+  EXPECT_EQ(engine_->list("", 10)->rows.size(), 1u);
+}
+
 TEST_F(Directories, AListThatCannotBeMadeIsNoShorterOne) {
   for (const std::string id : {"s1", "s2", "s3"}) create(id);
   const std::string list = "store/indices/sessions.jsonl";

@@ -93,6 +93,34 @@ TEST_F(CatalogCrashes, NothingIsMissedAfterAnyLossOfPower) {
   EXPECT_GT(state_count, 60 * percent / 100);
 }
 
+// Only then is it said up to where sessions were covered, and what is outdated removed.
+TEST_F(CatalogCrashes, WhatIsCoveredIsDurableBeforeItIsReliedOn) {
+  make_many(*open(disk_));
+  for (const bool is_first : {true, false}) {
+    const auto store = open(disk_);
+    if (!is_first) {
+      for (size_t i = 0; i <= kSessionsWorthCatalog; ++i) {
+        add(*store, session_name(i), "second-" + session_name(i), i == 20 ? "rare" : "common");
+      }
+    }
+    size_t state_count = 0;
+    disk_.set_fault_hook([&](const io::OperationInfo& operation) -> std::optional<io::Fault> {
+      const bool is_of_catalog = operation.path.starts_with("store/indices/catalog/");
+      const bool is_behind_a_change = operation.kind == io::OperationKind::kUnlock;
+      if (HasFailure() || !is_of_catalog || !is_behind_a_change) return {};
+      const auto check_state = [&](std::unique_ptr<io::SimulatedFileSystem> state,
+                                   const io::CrashPlan& plan) {
+        if (!HasFailure()) check(*state, operation.path + "\n" + disk_.describe(plan));
+      };
+      state_count += disk_.for_each_crash_state(check_state, 6);
+      return {};
+    });
+    EXPECT_GT(count_of(*store), int64_t{kSessionsWorthCatalog});
+    disk_.set_fault_hook({});
+    EXPECT_GT(state_count, 10U);
+  }
+}
+
 // At every few operations of what one process does, another does something in between.
 class CatalogRaces : public CatalogCrashes {
  protected:

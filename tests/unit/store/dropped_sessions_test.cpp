@@ -420,6 +420,16 @@ TEST_F(LostSession, IsNotOneThatWasDroppedWhileItWasRestored) {
   expect_kept(kGone);
 }
 
+// Whoever dropped it was killed right behind telling so.
+TEST_F(LostSession, IsNotOneThatWasRestoredOverTheOneThatADropLeft) {
+  disk_.write_file(kList, file(kList) +
+                              R"({"dropped_at":"2026-01-10T14:23:46.000Z","session_id":"notes"})"
+                              "\n");
+  restored(*store_, R"({"overwrite":true,"sessions":["notes"]})");
+  lose("notes");
+  expect_kept(kGone);
+}
+
 TEST_F(LostSession, IsNotTakenForDroppedByARestoreThatFoundNoRoom) {
   ASSERT_TRUE(store_->delete_session("notes").ok());
   make_anew("notes", "second");

@@ -279,6 +279,29 @@ TEST_F(StoreMetrics, CountEachSessionOnceWhenItIsOpenedAndClosed) {
   disk_.set_fault_hook({});
 }
 
+// Of the files of both, as metadata.json has it for the one that is not open.
+TEST_F(StoreMetrics, AddUpTheSizesOfOpenAndClosedSessions) {
+  const auto store = open();
+  const auto size_of_all = [&] { return metrics(*store).get_int64("memory.size.bytes"); };
+  const auto size_of = [](session::Session& session) {
+    return session.metadata()->get_int64("total_size_bytes");
+  };
+  auto first = *store->create_session(R"({"session_id":"s1"})");
+  add(*first, "a");
+  EXPECT_EQ(size_of_all(), size_of(*first));
+  first.reset();
+  const auto saved = json::Tree::parse(*disk_.read_file("store/sessions/s1/metadata.json"));
+  ASSERT_TRUE(saved.ok());
+  const int64_t closed_bytes = saved->get_int64("total_size_bytes");
+  ASSERT_GT(closed_bytes, 0);
+  EXPECT_EQ(size_of_all(), closed_bytes);
+  const auto second = *store->create_session(R"({"session_id":"s2"})");
+  add(*second, "b");
+  EXPECT_EQ(size_of_all(), closed_bytes + size_of(*second));
+  first = *store->open_session("s1");
+  EXPECT_EQ(size_of_all(), size_of(*first) + size_of(*second)) << "each once";
+}
+
 // A query has it open already when the host opens it, and a sweep when it compacts it.
 TEST_F(StoreMetrics, CountWhatChangedInASessionThatAQueryKeepsOpen) {
   {

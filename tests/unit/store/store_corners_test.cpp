@@ -184,6 +184,7 @@ TEST_F(StoreCorners, AnIdThatWasMadeAnewIsOfWhoMadeItLastAndThereOnce) {
     EXPECT_EQ(store->query(R"({"text":"tea"})")->results.size(), 1u) << uri;
     EXPECT_EQ(store->query(R"({"text":"secret"})")->results.size(), 0u) << uri;
     EXPECT_EQ(store->usage("")->get("total")->get_int64("entries"), 1) << uri;
+    EXPECT_EQ(store->usage(R"({"agent_id":"other"})")->get("total")->get_int64("entries"), 0);
     EXPECT_EQ(store->sweep()->get_int64("sessions_checked"), 1) << uri;
   }
 }

@@ -417,6 +417,14 @@ TEST(StoreQuery, ARankByAVectorIsAmongAllSessions) {
   }
 }
 
+TEST(StoreQuery, ExplainsHowManyWereAskedAndInWhatOrder) {
+  AskedSessions sessions;
+  for (const std::string id : {"a", "b"}) sessions.make(id);
+  sessions.add("a", "e1", 5, 0);
+  const auto found = sessions.ask(R"({"explain":true,"sort_by":"importance"})");
+  EXPECT_EQ(found.explanation, R"({"sessions":2,"sort_by":"importance"})");
+}
+
 TEST(StoreQuery, AVectorOfAnotherDimensionIsRefusedWhereverItMeetsOne) {
   const std::vector<float> of_three = {1.0F, 0.0F, 0.0F};
   for (const size_t others : {size_t{1}, size_t{257}}) {
